@@ -31,10 +31,17 @@ class UserError(Exception):
 
 
 class BadParameter(UserError):
-    """A parameter has a value that it can't have; `fields` names it."""
+    """A parameter has a value that it can't have; `fields` names it.
+
+    The API answers 400. On a page the address as a whole names nothing, which is 404, unless `names_nothing` is false.
+    """
 
     status = 400
     code = "bad_parameter"
+
+    def __init__(self, message: str, *, fields: Mapping[str, str] | None = None, names_nothing: bool = True) -> None:
+        super().__init__(message, fields=fields)
+        self.names_nothing = names_nothing
 
 
 class PermissionRefused(UserError):

@@ -1,0 +1,43 @@
+"""Chainable questions about incidents, named by what they mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Prefetch
+
+from incidents.states import PUBLIC, Status
+
+if TYPE_CHECKING:
+    from incidents.models import Incident
+
+
+class IncidentQuerySet(models.QuerySet["Incident"]):
+    """Incidents, narrowed and joined as pages, feeds, API and commands need them."""
+
+    def published(self) -> IncidentQuerySet:
+        """Incidents that are listed, counted and searched."""
+        return self.filter(status=Status.PUBLISHED)
+
+    def public(self) -> IncidentQuerySet:
+        """Incidents whose address answers a reader: published, withdrawn or merged."""
+        return self.filter(status__in=PUBLIC)
+
+    def for_cards(self) -> IncidentQuerySet:
+        """With what a row of a list shows, in a constant number of queries."""
+        return self.select_related("organization", "detection_method").prefetch_related(
+            *(Prefetch(f"{name}_tags", queryset=self._tags(name)) for name in ("cause", "component", "factor"))
+        )
+
+    def for_records(self) -> IncidentQuerySet:
+        """With everything that a whole record holds, in a constant number of queries."""
+        return (
+            self.for_cards()
+            .select_related("merged_into")
+            .prefetch_related("sources", "relations__other__organization", "citations__check_item")
+        )
+
+    def _tags(self, name: str) -> models.QuerySet[models.Model]:
+        model = self.model._meta.get_field(f"{name}_tags").related_model
+        return model._default_manager.select_related("term")
