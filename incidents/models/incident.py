@@ -18,16 +18,17 @@ from django.utils.translation import gettext_lazy as _
 from incidents.models.library import LibraryState
 from incidents.models.vocabulary import Cause, Component, DetectionMethod, Factor, Organization
 from incidents.querysets import IncidentQuerySet
+from incidents.records import MAX_LINE_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS, YEAR_RANGE, Moment
 from incidents.states import Status, is_legal
 
 PUBLIC_ID = re.compile(r"^[Ii][Ll][-\u2010-\u2015\u2212]([0-9]{1,9})$")
-FIRST_YEAR = 1940  # before the first stored-program computer there is nothing to record
-LAST_YEAR = 2100
+FIRST_YEAR, LAST_YEAR = YEAR_RANGE
 
 
 class Precision(models.TextChoices):
     """How much of a time the report gives. What it doesn't give is never made up."""
 
+    YEAR = "year", _("연도까지")
     DAY = "day", _("날짜까지")
     MINUTE = "minute", _("분까지")
 
@@ -58,7 +59,7 @@ class Incident(models.Model):
     """One incident, as a public report tells it."""
 
     number = models.PositiveIntegerField(_("번호"), unique=True, editable=False)
-    title = models.CharField(_("제목"), max_length=200, blank=True, default="")
+    title = models.CharField(_("제목"), max_length=MAX_TITLE_CHARS, blank=True, default="")
     organization = models.ForeignKey(
         Organization, verbose_name=_("조직"), on_delete=models.PROTECT, null=True, blank=True, related_name="incidents"
     )
@@ -161,14 +162,14 @@ class Incident(models.Model):
             models.CheckConstraint(
                 condition=Q(year__isnull=True) | Q(year__gte=FIRST_YEAR, year__lte=LAST_YEAR),
                 name="year_in_range",
-                violation_error_message=_("연도는 1940년부터 2100년까지 적을 수 있습니다."),
+                violation_error_message=_("연도는 1900년부터 2100년까지 적을 수 있습니다."),
             ),
             *[
                 models.CheckConstraint(
                     condition=Q(**{f"{name}_at__isnull": True, f"{name}_precision": ""})
-                    | Q(**{f"{name}_at__isnull": False, f"{name}_precision__in": [Precision.DAY, Precision.MINUTE]}),
+                    | Q(**{f"{name}_at__isnull": False, f"{name}_precision__in": Precision.values}),
                     name=f"{name}_has_precision",
-                    violation_error_message=_("때를 적으면 정밀도(날짜까지, 분까지)도 고르십시오."),
+                    violation_error_message=_("때를 적으면 정밀도(연도까지, 날짜까지, 분까지)도 고르십시오."),
                 )
                 for name in ("started", "detected", "mitigated", "resolved")
             ],
@@ -240,8 +241,7 @@ def format_moment(at: datetime | None, precision: str) -> str | None:
     """Return `2023-11-15T20:31:00Z` or `2023-11-15`, as much as is known; None where nothing is."""
     if at is None:
         return None
-    at = at.astimezone(UTC)
-    return at.date().isoformat() if precision == Precision.DAY else at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return str(Moment(at.astimezone(UTC), Precision(precision).value))
 
 
 class OrderedTag(models.Model):
@@ -298,14 +298,14 @@ class Source(models.Model):
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="sources")
     position = models.PositiveSmallIntegerField(_("차례"), default=0)
-    title = models.CharField(_("제목"), max_length=300)
-    url = models.CharField(_("주소"), max_length=1000, validators=[URLValidator(["http", "https"], message=_("http 나 https 주소를 적으십시오."))])
-    publisher = models.CharField(_("펴낸 곳"), max_length=200, blank=True, default="")
+    title = models.CharField(_("제목"), max_length=MAX_LINE_CHARS)
+    url = models.CharField(_("주소"), max_length=MAX_URL_CHARS, validators=[URLValidator(["http", "https"], message=_("http 나 https 주소를 적으십시오."))])
+    publisher = models.CharField(_("펴낸 곳"), max_length=MAX_LINE_CHARS, blank=True, default="")
     published = models.CharField(
-        _("펴낸 날"), max_length=10, blank=True, default="", help_text=_("2023-11-20, 2023-11, 2023 가운데 아는 만큼.")
+        _("펴낸 날"), max_length=10, blank=True, default="", help_text=_("2023-11-20 처럼.")
     )
     archived_url = models.CharField(
-        _("보관된 사본"), max_length=1000, blank=True, default="", validators=[URLValidator(["http", "https"], message=_("http 나 https 주소를 적으십시오."))]
+        _("보관된 사본"), max_length=MAX_URL_CHARS, blank=True, default="", validators=[URLValidator(["http", "https"], message=_("http 나 https 주소를 적으십시오."))]
     )
 
     class Meta:
@@ -323,7 +323,7 @@ class RelatedIncident(models.Model):
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="relations")
     other = models.ForeignKey(Incident, verbose_name=_("관련 기록"), on_delete=models.PROTECT, related_name="relations_from")
     relation = models.CharField(_("관계"), max_length=10, choices=Relation.choices)
-    note = models.CharField(_("설명"), max_length=300, blank=True, default="")
+    note = models.CharField(_("설명"), max_length=MAX_LINE_CHARS, blank=True, default="")
     position = models.PositiveSmallIntegerField(_("차례"), default=0)
 
     class Meta:
@@ -345,7 +345,7 @@ class IncidentVersion(models.Model):
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField(_("판"))
     text = models.TextField(_("기록"))
-    reason = models.CharField(_("바꾼 까닭"), max_length=500, blank=True, default="")
+    reason = models.CharField(_("바꾼 까닭"), max_length=MAX_LINE_CHARS, blank=True, default="")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name=_("바꾼 사람"), on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(_("만든 때"))
 

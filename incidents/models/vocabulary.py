@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
+from incidents.records import MAX_LINE_CHARS, MAX_SLUG_CHARS
+
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
@@ -28,7 +30,7 @@ class Term(models.Model):
 
     slug = models.CharField(
         _("슬러그"),
-        max_length=60,
+        max_length=MAX_SLUG_CHARS,
         unique=True,
         validators=[RegexValidator(SLUG_PATTERN, _("영문 소문자와 숫자를 붙임표로 이어 쓰십시오."))],
     )
@@ -106,7 +108,7 @@ class Organization(models.Model):
 
     slug = models.CharField(_("슬러그"), max_length=120, unique=True)
     name = models.CharField(
-        _("이름"), max_length=120, unique=True, error_messages={"unique": _("같은 이름의 조직이 이미 있습니다.")}
+        _("이름"), max_length=MAX_LINE_CHARS, unique=True, error_messages={"unique": _("같은 이름의 조직이 이미 있습니다.")}
     )
     aliases = models.JSONField(_("다른 이름"), default=list, blank=True)
 

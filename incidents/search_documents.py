@@ -1,0 +1,58 @@
+"""Incident → SearchDocument: what of a record is searchable, as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from django.db.models import QuerySet
+
+from incidents.markdown_html import plain_text
+from incidents.models import Incident
+from incidents.search import SearchDocument
+
+TEXT_FIELDS = ("symptom", "trigger", "cause", "detection", "lesson")
+LIST_FIELDS = ("contributing_factors", "actions", "follow_ups")
+SECTION_LABELS = {
+    name: str(Incident._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+    for name in ("title", *TEXT_FIELDS, *LIST_FIELDS)
+}
+
+
+def search_document(incident: Incident) -> SearchDocument:
+    """Return one record's document; the record should come with for_records(), which holds all that is read here."""
+    terms = [
+        tag.term
+        for tags in (incident.cause_tags, incident.component_tags, incident.factor_tags)
+        for tag in tags.all()  # type: ignore[attr-defined]
+    ]
+    method = incident.detection_method
+    labels = [name for term in terms for name in (term.label, *term.aliases)]
+    if method is not None and method.slug != method.UNKNOWN:
+        labels += [method.label, *method.aliases]
+    organization = incident.organization
+    return SearchDocument(
+        id=incident.pk,
+        public_id=incident.public_id,
+        title=incident.title,
+        organization=" ".join((organization.name, *organization.aliases)) if organization else "",
+        labels=tuple(labels),
+        sections={name: plain_text(getattr(incident, name)) for name in TEXT_FIELDS}
+        | {name: "\n".join(map(plain_text, getattr(incident, name))) for name in LIST_FIELDS},
+        sources=tuple(
+            text for source in incident.sources.all() for text in (source.url, source.title, source.publisher) if text
+        ),
+        year=incident.year or 0,
+        sort_date=incident.started_at.toordinal() if incident.started_at else (incident.year or 1) * 366,
+        revision=incident.revision,
+    )
+
+
+def search_documents(incidents: Iterable[Incident]) -> list[SearchDocument]:
+    """Return the documents of some records, in their order."""
+    return [search_document(incident) for incident in incidents]
+
+
+def iterate_documents(incidents: QuerySet[Incident]) -> Iterator[SearchDocument]:
+    """Yield the documents of many records in bounded memory."""
+    for incident in incidents.for_records().iterator(chunk_size=500):  # type: ignore[attr-defined]
+        yield search_document(incident)
