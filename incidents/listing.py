@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from incidents.catalogue import Catalogue, IntArray, Selection, Value, get_catalogue
 from incidents.errors import NotFound
 from incidents.facets import FACETS, FACETS_BY_NAME, RANGES, Facet
-from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, encode_query, read_params
+from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
 from incidents.models import Incident
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.search_documents import search_documents
@@ -543,11 +543,6 @@ def _search(params: ListingParams) -> SearchResult | None:
     if not params.q:
         return None
     return get_search_backend().search(parse_query(params.q), as_typed=params.is_as_typed)
-
-
-def facet_query(facet_name: str, slug: str) -> str:
-    """Return the listing's query that chooses one value."""
-    return encode_query([(facet_name, slug)])
 
 
 def _label(value: Value) -> str:

@@ -1,0 +1,64 @@
+# Every target sets up what it needs; nothing has to be installed first but Python 3.11–3.13 and make.
+PYTHON ?= python3
+PORT ?= 8000
+KB_WORKERS ?= 2
+VENV := .venv
+PY := $(VENV)/bin/python
+export KB_DATA_DIR ?= $(CURDIR)/var
+
+.PHONY: run dev test lint format bench relevance lock audit torture screenshots
+
+run: $(VENV)/.installed
+	$(PY) manage.py migrate --no-input --verbosity 0
+	$(PY) manage.py collectstatic --no-input --verbosity 0
+	$(PY) manage.py import_library fixtures --if-empty
+	$(PY) manage.py welcome --port $(PORT)
+	exec $(VENV)/bin/gunicorn --config kb/gunicorn.py --bind 127.0.0.1:$(PORT) --workers $(KB_WORKERS) kb.wsgi
+
+dev: $(VENV)/.installed-dev
+	KB_DEBUG=1 $(PY) manage.py migrate --no-input --verbosity 0
+	KB_DEBUG=1 $(PY) manage.py import_library fixtures --if-empty
+	KB_DEBUG=1 $(PY) manage.py runserver $(PORT)
+
+test: $(VENV)/.installed-dev $(VENV)/.browser
+	$(VENV)/bin/pytest
+
+lint: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+format: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+bench: $(VENV)/.installed-dev
+	$(PY) -m bench
+
+relevance: $(VENV)/.installed-dev
+	$(PY) -m bench.relevance
+
+audit: $(VENV)/.installed-dev
+	$(VENV)/bin/pip-audit --require-hashes --disable-pip -r requirements.lock || test "$$AUDIT_OFFLINE" = 1
+
+# Needs uv (`pip install uv`); writes what `run` and `test` install, with hashes and without registry addresses.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate -o requirements.lock requirements.in
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate -c requirements.lock -o requirements-dev.lock requirements-dev.in
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements.lock | $(VENV)/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock | $(VENV)/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@ $(VENV)/.installed
+
+# The browser of the tests and the Hangul glyphs it draws come from Debian's packages.
+$(VENV)/.browser: | $(VENV)/bin/python
+	command -v chromium >/dev/null && fc-list | grep -q NotoSansCJK || \
+	  { $$(command -v sudo) apt-get update -qq && $$(command -v sudo) apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk fontconfig; }
+	touch $@
