@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Literal
 from urllib.parse import urlsplit
@@ -25,7 +24,8 @@ from incidents.record_text import (
     read_sections,
     write_sections,
 )
-from incidents.yaml_nodes import Node, Scalar, write_scalar
+from incidents.yaml_fields import FieldReader
+from incidents.yaml_nodes import Node, read_yaml, write_scalar
 
 __all__ = [
     "Fault",
@@ -50,18 +50,18 @@ RELATIONS = ("same-event", "repeat-of", "follow-on", "similar")
 MAX_BYTES = 2_000_000
 MAX_FRONT_MATTER_CHARS = 200_000
 MAX_TITLE_CHARS = 200
-MAX_LINE_CHARS = 500  # organization, publisher, a source's title, a note, a reason
-MAX_URL_CHARS = 2_000
-MAX_SLUG_CHARS = 64
+MAX_ORGANIZATION_CHARS = 120
+MAX_SOURCE_TITLE_CHARS = 300
+MAX_PUBLISHER_CHARS = 200
+MAX_NOTE_CHARS = 300
+MAX_REASON_CHARS = 2_000
+MAX_URL_CHARS = 1_000
 MAX_SOURCES = 100
 MAX_RELATED = 100
-CAUSES_RANGE = (1, 3)
-COMPONENTS_RANGE = (1, 5)
-FACTORS_RANGE = (0, 6)
-YEAR_RANGE = (1900, 2100)
-
-ID_PATTERN = re.compile(r"IL-(?!0000\Z)(?:[0-9]{4}|[1-9][0-9]{4,8})\Z")
-SLUG_PATTERN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+MAX_CAUSES = 3
+MAX_COMPONENTS = 5
+MAX_FACTORS = 6
+YEAR_RANGE = (1940, 2100)  # before the first stored-program computer there is nothing to record
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class SourceData:
-    """A public report. `published` is a day as YYYY-MM-DD or empty."""
+    """A public report. `published` is a day, a month or a year (2023-11-20, 2023-11, 2023) or empty."""
 
     title: str
     url: str
@@ -203,8 +203,8 @@ def parse_located(data: bytes, filename: str) -> LocatedRecord:
     """Return the record with its lines, as parse_record does. Raises RecordError."""
     faults = FaultList(filename)
     text = decode(data, faults, limit=MAX_BYTES)
-    faults.raise_if_any()
-    assert text is not None  # decode() gives None only with a fault
+    if text is None:
+        raise RecordError(faults.faults)
     lines = text.split("\n")
     end = _front_matter_end(lines, faults)
     faults.raise_if_any()
@@ -240,22 +240,22 @@ def _front_matter_end(lines: list[str], faults: FaultList) -> int:
     return end
 
 
-class _FrontMatter:
-    """Reads the values of the front matter, noting each fault with its line and going on."""
+class _FrontMatter(FieldReader):
+    """Reads the front matter, noting each fault with its line and going on."""
 
     def __init__(self, faults: FaultList, filename: str) -> None:
-        self.faults = faults
+        super().__init__(faults)
         self.filename = filename
-        self.lines: dict[str, int] = {}
         self.values: dict[str, Node] = {}
         self.is_readable = False
-        self.faulty: set[str] = set()
 
     def read(self, text: str) -> None:
-        tree = yaml_nodes.read_yaml(text, self.faults, first_line=2)
+        """Read the YAML between the two lines of dashes."""
+        tree = read_yaml(text, self.faults, first_line=2)
         if isinstance(tree, yaml_nodes.Mapping):
             self.is_readable = True
-            self.values = self._known(tree, _KEYS)
+            self.lines = dict(tree.keys)
+            self.values = self.known(tree, _KEYS)
         elif tree is not None:
             self.faults.add(tree.line, "머리말은 `키: 값` 줄로 적어 주십시오.")
         elif not self.faults.faults:
@@ -263,20 +263,22 @@ class _FrontMatter:
 
     def record(self, sections: Sections) -> RecordData:
         """Return the record as far as it could be read."""
+        values = self.values.get
         record_id = self._id()
         moments = {key: self._moment(key) for key in MOMENT_KEYS}
-        self._check_order(moments)
+        for key, message in order_problems(moments):
+            self.fault(key, message)
         return RecordData(
             id=record_id,
-            title=self._line("title", MAX_TITLE_CHARS),
-            organization=self._line("organization"),
+            title=self.line_of_text("title", values("title"), MAX_TITLE_CHARS),
+            organization=self.line_of_text("organization", values("organization"), MAX_ORGANIZATION_CHARS),
             year=self._year(),
             **moments,
-            causes=self._slugs("causes", CAUSES_RANGE[1]),
-            components=self._slugs("components", COMPONENTS_RANGE[1]),
-            factors=self._slugs("factors", FACTORS_RANGE[1]),
-            detection_method=self._slug("detection_method"),
-            status=self._choice("status", STATUSES, default="published"),
+            causes=self.slugs("causes", values("causes"), MAX_CAUSES),
+            components=self.slugs("components", values("components"), MAX_COMPONENTS),
+            factors=self.slugs("factors", values("factors"), MAX_FACTORS),
+            detection_method=self.slug("detection_method", values("detection_method")),
+            status=self.choice("status", values("status"), STATUSES, default="published"),
             sources=self._sources(),
             related=self._related(record_id),
             symptom=sections.prose.get("symptom", ""),
@@ -288,8 +290,8 @@ class _FrontMatter:
             follow_ups=sections.items.get("follow_ups", ()),
             lesson=sections.prose.get("lesson", ""),
             status_at=self._moment("status_at"),
-            status_reason=self._line("status_reason"),
-            merged_into=self._merged_into(record_id),
+            status_reason=self.text("status_reason", values("status_reason"), MAX_REASON_CHARS),
+            merged_into=self.record_id("merged_into", values("merged_into"), record_id),
         )
 
     def check_complete(self, record: RecordData, sections: Sections, *, last_line: int) -> None:
@@ -298,273 +300,105 @@ class _FrontMatter:
             return
         for key in ("status_at", "status_reason", "merged_into"):
             if record.status == "published" and getattr(record, key):
-                self._fault(key, f"{key}: 공개된 기록에는 적지 않습니다. 지우거나 status 를 고쳐 주십시오.")
+                self.fault(key, f"{key}: 게시된 기록에는 적지 않습니다. 지우거나 status 를 고쳐 주십시오.")
         if record.merged_into and record.status not in {"merged", "published"}:
-            self._fault("merged_into", "merged_into: status 가 merged 인 기록에만 적습니다.")
+            self.fault("merged_into", "merged_into: status 가 merged 인 기록에만 적습니다.")
         if record.status == "merged" and not record.merged_into and "merged_into" not in self.faulty:
-            self._fault("status", "합쳐진 기록입니다. 어느 기록에 합쳤는지 merged_into 에 ID 로 적어 주십시오.")
+            self.fault("status", "병합한 기록입니다. 어느 기록에 합쳤는지 merged_into 에 ID 로 적어 주십시오.")
+        if record.status == "withdrawn" and not record.status_reason and "status_reason" not in self.faulty:
+            self.fault("status", "철회한 기록입니다. 까닭을 status_reason 에 적어 주십시오.")
         if record.status != "published":
             return
         for name in missing_when_published(record):
             if name in SECTION_LABELS:
                 if not sections.has_heading_faults and name not in sections.lines:
-                    self.faults.add(last_line, f"공개된 기록에 꼭 있어야 하는 절이 없습니다: ## {SECTION_LABELS[name]}")
+                    advice = "더하거나, 아직 쓰는 중이면 status: draft 로 적어 주십시오."
+                    heading = SECTION_LABELS[name]
+                    self.faults.add(last_line, f"게시할 기록에 꼭 있어야 하는 절이 없습니다: ## {heading}. {advice}")
             elif name not in self.faulty:
-                self._fault(name, f"공개된 기록에 꼭 있어야 하는 값이 없습니다: {name}")
-
-    def _fault(self, key: str, message: str, line: int | None = None) -> None:
-        self.faulty.add(key)
-        self.faults.add(line or self.lines.get(key, 1), message)
-
-    def _known(self, mapping: yaml_nodes.Mapping, allowed: tuple[str, ...]) -> dict[str, Node]:
-        """Return the values of a mapping by its known keys; every other key is a fault."""
-        for key, line in mapping.keys.items():
-            if key in allowed:
-                continue
-            near = get_close_matches(key, allowed, n=1, cutoff=0.6)
-            advice = f"혹시 {near[0]} 입니까?" if near else f"쓸 수 있는 키: {', '.join(allowed)}"
-            self.faults.add(line, f"알 수 없는 키입니다: {key[:60]}. {advice}")
-        if allowed is _KEYS:
-            self.lines = dict(mapping.keys)
-        return {key: value for key, value in mapping.values.items() if key in allowed}
-
-    def _scalar(self, key: str, node: Node | None) -> Scalar | None:
-        """Return a value that is filled; None when it is absent or, after a fault, not a scalar."""
-        if node is None:
-            return None
-        if not isinstance(node, Scalar):
-            self._fault(key, f"{key}: 값 하나여야 합니다. 괄호로 시작하는 글이면 큰따옴표로 감싸 주십시오.", node.line)
-            return None
-        return node if node.text.strip() else None
-
-    def _text(self, key: str, node: Node | None, limit: int) -> str:
-        scalar = self._scalar(key, node)
-        if scalar is None:
-            return ""
-        text = canonical_line(scalar.text)
-        if scalar.is_cut:
-            self._fault(
-                key,
-                f"{key}: 빈칸 뒤의 # 부터는 주석이 되어 사라집니다. 값 전체를 큰따옴표로 감싸 주십시오.",
-                scalar.line,
-            )
-        elif "\n" in scalar.text.strip() or CONTROL.search(scalar.text) or "\t" in scalar.text:
-            self._fault(key, f"{key}: 한 줄로 적고 제어 문자는 지워 주십시오.", scalar.line)
-        elif len(text) > limit:
-            self._fault(key, f"{key}: 너무 깁니다({len(text):,}자). {limit:,}자 아래로 줄여 주십시오.", scalar.line)
-        else:
-            return text
-        return ""
-
-    def _line(self, key: str, limit: int = MAX_LINE_CHARS) -> str:
-        return self._text(key, self.values.get(key), limit)
+                self.fault(name, f"게시할 기록에 꼭 있어야 하는 값이 없습니다: {name}. 적어 주십시오.")
 
     def _id(self) -> str:
         stem = PurePosixPath(self.filename.replace("\\", "/")).name.removesuffix(".md")
-        scalar = self._scalar("id", self.values.get("id"))
+        scalar = self.scalar("id", self.values.get("id"))
         if scalar is None:
             if self.is_readable and "id" not in self.faulty:
-                self._fault("id", f"id 가 없습니다. `id: {stem[:40]}` 처럼 적어 주십시오.")
+                self.fault("id", f"id 가 없습니다. `id: {stem[:40]}` 처럼 적어 주십시오.")
             return ""
-        if not ID_PATTERN.match(scalar.text):
-            self._fault("id", f"ID 의 꼴이 아닙니다: {scalar.text[:40]}. IL-0135 처럼 적어 주십시오.", scalar.line)
-            return ""
-        if scalar.text != stem:
-            self._fault(
-                "id",
-                f"ID 와 파일 이름이 다릅니다: {scalar.text}, {stem[:60]}. "
-                f"파일 이름을 {scalar.text}.md 로 하거나 id 를 고쳐 주십시오.",
-                scalar.line,
-            )
-        return scalar.text
+        record_id = self.record_id("id", scalar)
+        if record_id and record_id != stem:
+            advice = f"파일 이름을 {record_id}.md 로 하거나 id 를 고쳐 주십시오."
+            self.fault("id", f"ID 와 파일 이름이 다릅니다: {record_id}, {stem[:60]}. {advice}", scalar.line)
+        return record_id
 
     def _year(self) -> int | None:
-        scalar = self._scalar("year", self.values.get("year"))
+        scalar = self.scalar("year", self.values.get("year"))
         if scalar is None:
             return None
         low, high = YEAR_RANGE
         if re.fullmatch(r"[0-9]{4}", scalar.text) and low <= int(scalar.text) <= high:
             return int(scalar.text)
-        self._fault(
-            "year",
-            f"연도가 아닙니다: {scalar.text[:40]}. {low}~{high} 사이의 네 자리 숫자로 적어 주십시오.",
-            scalar.line,
-        )
+        advice = f"{low}~{high} 사이의 네 자리 숫자로 적어 주십시오."
+        self.fault("year", f"year: 연도가 아닙니다: {scalar.text[:40]}. {advice}", scalar.line)
         return None
 
     def _moment(self, key: str) -> Moment | None:
-        scalar = self._scalar(key, self.values.get(key))
+        scalar = self.scalar(key, self.values.get(key))
         if scalar is None:
             return None
         try:
             return parse_moment(scalar.text)
         except ValueError as error:
-            self._fault(key, f"{key}: {error}", scalar.line)
+            self.fault(key, f"{key}: {error}", scalar.line)
             return None
-
-    def _check_order(self, moments: Mapping[str, Moment | None]) -> None:
-        known = [(key, moment) for key, moment in moments.items() if moment is not None]
-        for problem_key, message in order_problems(dict(known)):
-            self._fault(problem_key, message)
-
-    def _slug(self, key: str) -> str:
-        return self._as_slug(key, self._scalar(key, self.values.get(key)))
-
-    def _as_slug(self, key: str, scalar: Scalar | None) -> str:
-        if scalar is None:
-            return ""
-        if len(scalar.text) <= MAX_SLUG_CHARS and SLUG_PATTERN.match(scalar.text):
-            return scalar.text
-        self._fault(
-            key,
-            f"{key}: 슬러그의 꼴이 아닙니다: {scalar.text[:60]}. dns-error 처럼 영문 소문자와 붙임표로 적어 주십시오.",
-            scalar.line,
-        )
-        return ""
-
-    def _slugs(self, key: str, most: int) -> tuple[str, ...]:
-        node = self.values.get(key)
-        if node is None or (isinstance(node, Scalar) and not node.text):
-            return ()
-        if not isinstance(node, yaml_nodes.Sequence):
-            text = node.text[:40] if isinstance(node, Scalar) else "…"
-            self._fault(key, f"{key}: 목록이어야 합니다. `{key}: [{text}]` 처럼 대괄호로 감싸 주십시오.", node.line)
-            return ()
-        slugs: list[str] = []
-        for item in node.items:
-            if isinstance(item, Scalar) and not item.text:
-                self._fault(key, f"{key}: 빈 값이 있습니다. 쉼표를 확인해 주십시오.", item.line)
-                continue
-            slug = self._as_slug(key, self._scalar(key, item))
-            if slug in slugs:
-                self._fault(key, f"{key}: 같은 값이 두 번 있습니다: {slug}", item.line)
-            elif slug:
-                self.lines[f"{key}.{len(slugs)}"] = item.line
-                slugs.append(slug)
-        if len(slugs) > most:
-            self._fault(
-                key, f"{key}: {most}개까지 적을 수 있습니다(지금 {len(slugs)}개). 주된 것만 남겨 주십시오.", node.line
-            )
-        return tuple(slugs)
-
-    def _choice(self, key: str, allowed: tuple[str, ...], *, default: str) -> str:
-        scalar = self._scalar(key, self.values.get(key))
-        if scalar is None:
-            return default
-        if scalar.text not in allowed:
-            self._fault(
-                key, f"{key}: 알 수 없는 값입니다: {scalar.text[:40]}. 쓸 수 있는 값: {', '.join(allowed)}", scalar.line
-            )
-            return default
-        return scalar.text
-
-    def _entries(self, key: str, allowed: tuple[str, ...], most: int) -> list[tuple[dict[str, Node], int]]:
-        """Return the mappings of a list with the line of each."""
-        node = self.values.get(key)
-        if node is None or (isinstance(node, Scalar) and not node.text):
-            return []
-        if not isinstance(node, yaml_nodes.Sequence):
-            self._fault(key, f"{key}: 목록이어야 합니다. 항목마다 `- ` 로 시작해 주십시오.", node.line)
-            return []
-        if len(node.items) > most:
-            self._fault(key, f"{key}: {most}개까지 적을 수 있습니다(지금 {len(node.items)}개).", node.line)
-            return []
-        entries = []
-        for item in node.items:
-            if isinstance(item, yaml_nodes.Mapping):
-                entries.append((self._known(item, allowed), item.line))
-            else:
-                self._fault(
-                    key, f"{key}: 항목은 `키: 값` 으로 적어 주십시오. 쓸 수 있는 키: {', '.join(allowed)}", item.line
-                )
-        return entries
 
     def _sources(self) -> tuple[SourceData, ...]:
         sources = []
-        for values, line in self._entries("sources", _SOURCE_KEYS, MAX_SOURCES):
-            for key in ("title", "url"):
-                if self._is_empty(values.get(key)):
-                    self._fault("sources", f"출처에 꼭 있어야 하는 값이 없습니다: {key}", line)
+        for values, line in self.entries("sources", self.values.get("sources"), _SOURCE_KEYS, MAX_SOURCES):
+            self.need("sources", values, ("title", "url"), line)
             sources.append(
                 SourceData(
-                    title=self._text("sources", values.get("title"), MAX_LINE_CHARS),
+                    title=self.line_of_text("sources", values.get("title"), MAX_SOURCE_TITLE_CHARS),
                     url=self._url(values.get("url")),
-                    publisher=self._text("sources", values.get("publisher"), MAX_LINE_CHARS),
-                    published=self._day(values.get("published")),
+                    publisher=self.line_of_text("sources", values.get("publisher"), MAX_PUBLISHER_CHARS),
+                    published=self._published(values.get("published")),
                     archived_url=self._url(values.get("archived_url")),
                 )
             )
         return tuple(sources)
 
-    @staticmethod
-    def _is_empty(node: Node | None) -> bool:
-        return node is None or (isinstance(node, Scalar) and not node.text.strip())
-
     def _url(self, node: Node | None) -> str:
-        scalar = self._scalar("sources", node)
+        scalar = self.scalar("sources", node)
         if scalar is None:
             return ""
         if problem := url_problem(scalar.text):
-            self._fault("sources", f"{problem}: {scalar.text[:100]}", scalar.line)
+            self.fault("sources", f"{problem}: {scalar.text[:100]}", scalar.line)
             return ""
         return scalar.text
 
-    def _day(self, node: Node | None) -> str:
-        scalar = self._scalar("sources", node)
+    def _published(self, node: Node | None) -> str:
+        scalar = self.scalar("sources", node)
         if scalar is None:
             return ""
-        try:
-            moment = parse_moment(scalar.text)
-        except ValueError as error:
-            self._fault("sources", f"published: {error}", scalar.line)
+        if problem := published_problem(scalar.text):
+            self.fault("sources", f"published: {problem}", scalar.line)
             return ""
-        if moment.precision != "day":
-            self._fault(
-                "sources",
-                f"published: 날짜가 아닙니다: {scalar.text[:40]}. 2023-11-20 처럼 적어 주십시오.",
-                scalar.line,
-            )
-        return str(moment)
-
-    def _record_id(self, key: str, node: Node | None, own_id: str) -> str:
-        scalar = self._scalar(key, node)
-        if scalar is None:
-            return ""
-        if not ID_PATTERN.match(scalar.text):
-            self._fault(
-                key, f"{key}: ID 의 꼴이 아닙니다: {scalar.text[:40]}. IL-0135 처럼 적어 주십시오.", scalar.line
-            )
-            return ""
-        if own_id and scalar.text == own_id:
-            self._fault(key, f"{key}: 자기 자신을 가리킵니다: {own_id}", scalar.line)
         return scalar.text
 
     def _related(self, own_id: str) -> tuple[RelatedData, ...]:
         related: list[RelatedData] = []
-        for values, line in self._entries("related", _RELATED_KEYS, MAX_RELATED):
-            for key in ("id", "relation"):
-                if self._is_empty(values.get(key)):
-                    self._fault("related", f"related 항목에 꼭 있어야 하는 값이 없습니다: {key}", line)
-            relation = self._scalar("related", values.get("relation"))
-            if relation is not None and relation.text not in RELATIONS:
-                self._fault(
-                    "related",
-                    f"알 수 없는 관계입니다: {relation.text[:40]}. 쓸 수 있는 값: {', '.join(RELATIONS)}",
-                    relation.line,
-                )
+        for values, line in self.entries("related", self.values.get("related"), _RELATED_KEYS, MAX_RELATED):
+            self.need("related", values, ("id", "relation"), line)
             other = RelatedData(
-                id=self._record_id("related", values.get("id"), own_id),
-                relation=relation.text if relation is not None else "",
-                note=self._text("related", values.get("note"), MAX_LINE_CHARS),
+                id=self.record_id("related", values.get("id"), own_id),
+                relation=self.choice("related", values.get("relation"), RELATIONS, default=""),
+                note=self.line_of_text("related", values.get("note"), MAX_NOTE_CHARS),
             )
             if other.id and any(other.id == known.id for known in related):
-                self._fault("related", f"같은 기록이 두 번 있습니다: {other.id}", line)
+                self.fault("related", f"related: 같은 기록이 두 번 있습니다: {other.id}. 하나만 남겨 주십시오.", line)
             self.lines[f"related.{len(related)}"] = line
             related.append(other)
         return tuple(related)
-
-    def _merged_into(self, own_id: str) -> str:
-        return self._record_id("merged_into", self.values.get("merged_into"), own_id)
 
 
 _MOMENT = re.compile(
@@ -602,6 +436,25 @@ def parse_moment(text: str) -> Moment:
     if not low <= value.year <= high:
         raise ValueError(f"연도가 {low}~{high} 밖입니다: {text}")
     return Moment(value, "minute")
+
+
+_PUBLISHED = re.compile(r"(?P<year>[0-9]{4})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?)?\Z")
+
+
+def published_problem(text: str) -> str:
+    """Return what is wrong with a source's date in Korean, or an empty string: a day, a month or a year is taken."""
+    match = _PUBLISHED.match(text)
+    example = "2023-11-20, 2023-11, 2023 가운데 아는 만큼 적어 주십시오."
+    if match is None:
+        return f"날짜가 아닙니다: {text[:40]}. {example}"
+    low, high = YEAR_RANGE
+    if not low <= int(match["year"]) <= high:
+        return f"연도가 {low}~{high} 밖입니다: {text}"
+    try:
+        date(int(match["year"]), int(match["month"] or 1), int(match["day"] or 1))
+    except ValueError:
+        return f"달력에 없는 날짜입니다: {text}. {example}"
+    return ""
 
 
 # (earlier, later): a later moment may not end before the earlier one begins. Detection is free: a precursor is noticed
@@ -677,7 +530,7 @@ def canonical_record(record: RecordData) -> RecordData:
         follow_ups=lists["follow_ups"],
         lesson=texts["lesson"],
         status_at=None if is_published else _cut(record.status_at),
-        status_reason="" if is_published else canonical_line(record.status_reason),
+        status_reason="" if is_published else canonical_text(record.status_reason),
         merged_into=record.merged_into if record.status == "merged" else "",
     )
 

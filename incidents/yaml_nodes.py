@@ -53,7 +53,7 @@ class Mapping:
 Node = Scalar | Sequence | Mapping
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Reading can't go on; the fault is already noted."""
 
 
@@ -75,7 +75,7 @@ def read_yaml(text: str, faults: FaultList, *, first_line: int = 1) -> Node | No
         faults.add(*_explain(error, lines, first_line))
     except yaml.YAMLError:
         faults.add(first_line, "YAML 로 읽을 수 없는 문자가 있습니다. 지워 주십시오.")
-    except _Refused:
+    except _RefusedError:
         pass
     return None
 
@@ -159,7 +159,7 @@ class _Reader:
 
     def refuse(self, event: yaml.Event, message: str) -> None:
         self.faults.add(self.line(event), message)
-        raise _Refused
+        raise _RefusedError
 
 
 def _explain(error: yaml.MarkedYAMLError, lines: list[str], first_line: int) -> tuple[int, str]:
@@ -220,6 +220,7 @@ def needs_quotes(text: str, *, in_flow: bool = False) -> bool:
         not text
         or text[0] in _INDICATORS
         or text != text.strip()
+        or "\n" in text
         or ": " in text
         or " #" in text
         or text.endswith(":")
@@ -232,10 +233,11 @@ def needs_quotes(text: str, *, in_flow: bool = False) -> bool:
 
 
 def write_scalar(text: str, *, in_flow: bool = False) -> str:
-    """Return one line of text as a YAML scalar: plain where that is safe everywhere, else in double quotes."""
+    """Return text as a YAML scalar on one line: plain where that is safe everywhere, else in double quotes."""
     return quoted(text) if needs_quotes(text, in_flow=in_flow) else text
 
 
 def quoted(text: str) -> str:
-    """Return one line of text in double quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Return text in double quotes on one line; line breaks and tabs become `\\n` and `\\t`."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
