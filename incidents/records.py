@@ -58,9 +58,9 @@ MAX_REASON_CHARS = 2_000
 MAX_URL_CHARS = 1_000
 MAX_SOURCES = 100
 MAX_RELATED = 100
-MAX_CAUSES = 3
-MAX_COMPONENTS = 5
-MAX_FACTORS = 6
+CAUSES_RANGE = (1, 3)  # least and most of a published record
+COMPONENTS_RANGE = (1, 5)
+FACTORS_RANGE = (0, 6)
 YEAR_RANGE = (1940, 2100)  # before the first stored-program computer there is nothing to record
 
 
@@ -274,9 +274,9 @@ class _FrontMatter(FieldReader):
             organization=self.line_of_text("organization", values("organization"), MAX_ORGANIZATION_CHARS),
             year=self._year(),
             **moments,
-            causes=self.slugs("causes", values("causes"), MAX_CAUSES),
-            components=self.slugs("components", values("components"), MAX_COMPONENTS),
-            factors=self.slugs("factors", values("factors"), MAX_FACTORS),
+            causes=self.slugs("causes", values("causes"), CAUSES_RANGE[1]),
+            components=self.slugs("components", values("components"), COMPONENTS_RANGE[1]),
+            factors=self.slugs("factors", values("factors"), FACTORS_RANGE[1]),
             detection_method=self.slug("detection_method", values("detection_method")),
             status=self.choice("status", values("status"), STATUSES, default="published"),
             sources=self._sources(),
