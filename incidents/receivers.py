@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models.signals import post_delete, post_save
+from django.db.models import ProtectedError
+from django.db.models.signals import post_delete, post_save, pre_delete
 from django.dispatch import receiver
 
 from incidents.models import (
@@ -63,3 +64,12 @@ def page_changed(instance: Any, raw: bool = False, **kwargs: Any) -> None:
         mark_library_changed()
         if isinstance(instance, Check) and instance.pk:
             mark_changed(Incident.objects.filter(citations__check_item=instance))
+
+
+@receiver(pre_delete, sender=Incident)
+def public_record_stays(instance: Incident, **kwargs: Any) -> None:
+    """Refuse to delete a record that was ever public: its address and its number must go on answering."""
+    if instance.published_at is not None or instance.version:
+        raise ProtectedError(
+            f"게시한 적이 있는 기록은 지울 수 없습니다: {instance.public_id}. 철회하십시오.", {instance}
+        )

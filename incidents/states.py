@@ -27,7 +27,10 @@ PUBLIC = frozenset({Status.PUBLISHED, Status.WITHDRAWN, Status.MERGED})
 
 @dataclass(frozen=True)
 class Move:
-    """A legal change of state. `permission` is the codename that a person needs for it."""
+    """A legal change of state. `permission` is the codename that a person needs for it.
+
+    `is_import` marks a move that no person makes: a record that comes from a file already withdrawn or merged.
+    """
 
     name: str
     source: Status
@@ -35,6 +38,7 @@ class Move:
     label: str
     permission: str
     needs_reason: bool = False
+    is_import: bool = False
 
 
 MOVES: tuple[Move, ...] = (
@@ -48,12 +52,27 @@ MOVES: tuple[Move, ...] = (
     Move("merge", Status.WITHDRAWN, Status.MERGED, "병합", "publish_incident", needs_reason=True),
     Move("reinstate", Status.WITHDRAWN, Status.PUBLISHED, "다시 게시", "publish_incident", needs_reason=True),
     Move("unmerge", Status.MERGED, Status.PUBLISHED, "병합 되돌리기", "publish_incident", needs_reason=True),
+    Move(
+        "bring_withdrawn",
+        Status.DRAFT,
+        Status.WITHDRAWN,
+        "철회된 기록 들여오기",
+        "publish_incident",
+        True,
+        is_import=True,
+    ),
+    Move("bring_merged", Status.DRAFT, Status.MERGED, "병합된 기록 들여오기", "publish_incident", is_import=True),
 )
 
 
 def find_moves(source: str, target: str) -> tuple[Move, ...]:
     """Return the legal moves from one state to another; empty where there is none."""
     return tuple(move for move in MOVES if move.source == source and move.target == target)
+
+
+def moves_from(source: str) -> tuple[Move, ...]:
+    """Return the moves that a person may make from a state, whatever their permissions."""
+    return tuple(move for move in MOVES if move.source == source and not move.is_import)
 
 
 def is_legal(source: str, target: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -18,7 +18,21 @@ from django.utils.translation import gettext_lazy as _
 from incidents.models.library import LibraryState
 from incidents.models.vocabulary import Cause, Component, DetectionMethod, Factor, Organization
 from incidents.querysets import IncidentQuerySet
-from incidents.records import MAX_LINE_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS, YEAR_RANGE, Moment
+from incidents.plain_text import CONTROL, canonical_line, canonical_text
+from incidents.record_text import LIST_SECTIONS, MAX_ITEMS, SECTION_LABELS, canonical_item, text_problems
+from incidents.records import (
+    MAX_NOTE_CHARS,
+    MAX_PUBLISHER_CHARS,
+    MAX_REASON_CHARS,
+    MAX_SOURCE_TITLE_CHARS,
+    MAX_TITLE_CHARS,
+    MAX_URL_CHARS,
+    YEAR_RANGE,
+    Moment,
+    order_problems,
+    parse_moment,
+    url_problem,
+)
 from incidents.states import Status, is_legal
 
 PUBLIC_ID = re.compile(r"^[Ii][Ll][-\u2010-\u2015\u2212]([0-9]{1,9})$")
@@ -71,15 +85,28 @@ class Incident(models.Model):
         help_text=_("일어난 해. 긴 기간의 연구라면 보고서의 해."),
     )
     started_at = models.DateTimeField(_("시작"), null=True, blank=True)
-    started_precision = models.CharField(_("시작의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default="")
+    started_precision = models.CharField(
+        _("시작의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default=""
+    )
     detected_at = models.DateTimeField(_("감지"), null=True, blank=True)
-    detected_precision = models.CharField(_("감지의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default="")
+    detected_precision = models.CharField(
+        _("감지의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default=""
+    )
     mitigated_at = models.DateTimeField(_("완화"), null=True, blank=True)
-    mitigated_precision = models.CharField(_("완화의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default="")
+    mitigated_precision = models.CharField(
+        _("완화의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default=""
+    )
     resolved_at = models.DateTimeField(_("해소"), null=True, blank=True)
-    resolved_precision = models.CharField(_("해소의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default="")
+    resolved_precision = models.CharField(
+        _("해소의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default=""
+    )
     detection_method = models.ForeignKey(
-        DetectionMethod, verbose_name=_("감지 방법"), on_delete=models.PROTECT, null=True, blank=True, related_name="incidents"
+        DetectionMethod,
+        verbose_name=_("감지 방법"),
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="incidents",
     )
 
     symptom = models.TextField(_("증상"), blank=True, default="")
@@ -104,8 +131,16 @@ class Incident(models.Model):
     status = models.CharField(_("상태"), max_length=10, choices=Status.choices, default=Status.DRAFT)
     status_reason = models.TextField(_("상태의 까닭"), blank=True, default="")
     status_changed_at = models.DateTimeField(_("상태가 바뀐 때"), null=True, blank=True)
+    status_precision = models.CharField(
+        _("상태가 바뀐 때의 정밀도"), max_length=6, choices=Precision.choices, blank=True, default="", editable=False
+    )
     merged_into = models.ForeignKey(
-        "self", verbose_name=_("합쳐진 기록"), on_delete=models.PROTECT, null=True, blank=True, related_name="merged_from"
+        "self",
+        verbose_name=_("합쳐진 기록"),
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="merged_from",
     )
     editor_note = models.TextField(
         _("편집자 메모"), blank=True, default="", help_text=_("게시되지 않습니다. 자리를 찾지 못한 글을 여기에 둡니다.")
@@ -137,17 +172,20 @@ class Incident(models.Model):
                 violation_error_message=_("게시하려면 제목, 증상, 원인, 조치, 교훈이 모두 있어야 합니다."),
             ),
             models.CheckConstraint(
-                condition=~Q(status=Status.PUBLISHED) | Q(organization__isnull=False, year__isnull=False, detection_method__isnull=False),
+                condition=~Q(status=Status.PUBLISHED)
+                | Q(organization__isnull=False, year__isnull=False, detection_method__isnull=False),
                 name="published_has_required_facts",
                 violation_error_message=_("게시하려면 조직, 연도, 감지 방법이 모두 있어야 합니다."),
             ),
             models.CheckConstraint(
-                condition=Q(status__in=[Status.DRAFT, Status.IN_REVIEW]) | Q(version__gte=1, published_at__isnull=False),
+                condition=Q(status__in=[Status.DRAFT, Status.IN_REVIEW])
+                | Q(version__gte=1, published_at__isnull=False),
                 name="public_has_a_version",
                 violation_error_message=_("게시한 기록에는 판이 있어야 합니다. 게시 절차를 거치십시오."),
             ),
             models.CheckConstraint(
-                condition=Q(status=Status.MERGED, merged_into__isnull=False) | (~Q(status=Status.MERGED) & Q(merged_into__isnull=True)),
+                condition=Q(status=Status.MERGED, merged_into__isnull=False)
+                | (~Q(status=Status.MERGED) & Q(merged_into__isnull=True)),
                 name="merged_names_the_survivor",
                 violation_error_message=_("병합한 기록에는 합쳐진 기록이 있어야 하고, 다른 상태에는 없어야 합니다."),
             ),
@@ -162,7 +200,7 @@ class Incident(models.Model):
             models.CheckConstraint(
                 condition=Q(year__isnull=True) | Q(year__gte=FIRST_YEAR, year__lte=LAST_YEAR),
                 name="year_in_range",
-                violation_error_message=_("연도는 1900년부터 2100년까지 적을 수 있습니다."),
+                violation_error_message=_("연도는 1940년부터 2100년까지 적을 수 있습니다."),
             ),
             *[
                 models.CheckConstraint(
@@ -185,17 +223,79 @@ class Incident(models.Model):
         return incident
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save. A new record takes the next number; an illegal change of state raises ValidationError."""
+        """Save, with every text in its canonical form. A new record takes the next number.
+
+        Raises ValidationError where the state changes in an illegal way, or past `incidents.lifecycle.move`, which
+        asks for permission and reason and records them.
+        """
         before = getattr(self, "_loaded_status", None)
-        if before is not None and not is_legal(before, self.status):
-            raise ValidationError(
-                {"status": _("이 상태로는 바꿀 수 없습니다: %(before)s → %(after)s") % {"before": Status(before).label, "after": Status(self.status).label}}
-            )
+        if before is not None and before != self.status:
+            words = {"before": Status(before).label, "after": Status(self.status).label}
+            if not is_legal(before, self.status):
+                raise ValidationError({"status": _("이 상태로는 바꿀 수 없습니다: %(before)s → %(after)s") % words})
+            if not getattr(self, "_is_moving", False):
+                raise ValidationError(
+                    {"status": _("상태는 게시·철회 같은 절차로만 바꿀 수 있습니다: %(before)s → %(after)s") % words}
+                )
+        self.make_canonical()
         with transaction.atomic():
             if self.number is None:
                 self.number = LibraryState.objects.next_number()
+            elif self._state.adding:
+                LibraryState.objects.reserve_numbers_up_to(self.number)
             super().save(*args, **kwargs)
         self._loaded_status = self.status
+
+    def make_canonical(self) -> None:
+        """Bring the texts to the form that files have (NFC, LF), without control characters and empty items.
+
+        Fields that the instance hasn't loaded stay unloaded.
+        """
+        loaded = self.__dict__
+        if "title" in loaded:
+            self.title = canonical_line(CONTROL.sub(" ", self.title))
+        for name in SECTION_LABELS:
+            if name not in loaded:
+                continue
+            if name in LIST_SECTIONS:
+                items = (
+                    canonical_item(CONTROL.sub("", _line_feeds(item))) for item in loaded[name] if isinstance(item, str)
+                )
+                setattr(self, name, [item for item in items if item])
+            else:
+                setattr(self, name, canonical_text(CONTROL.sub("", _line_feeds(loaded[name]))))
+
+    def clean(self) -> None:
+        """Raise ValidationError for texts that no file of the format can hold, and for times in an impossible order."""
+        problems: dict[str, list[str]] = {}
+        for name in SECTION_LABELS:
+            value = getattr(self, name)
+            if name in LIST_SECTIONS:
+                if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                    problems[name] = [_("한 줄에 한 항목씩 적으십시오.")]
+                    continue
+                if len(value) > MAX_ITEMS:
+                    problems[name] = [_("항목은 %(most)d개까지 적을 수 있습니다.") % {"most": MAX_ITEMS}]
+                found = [
+                    f"{number}번째 항목: {message}"
+                    for number, item in enumerate(value, start=1)
+                    for _line, message in text_problems(canonical_item(item))
+                ]
+            else:
+                found = [f"{line + 1}번째 줄: {message}" for line, message in text_problems(canonical_text(value))]
+            if found:
+                problems.setdefault(name, []).extend(found)
+        moments = {f"{name}_at": self.moment(name) for name in ("started", "detected", "mitigated", "resolved")}
+        for field, message in order_problems(moments):
+            problems.setdefault(field, []).append(message)
+        if problems:
+            raise ValidationError(problems)  # type: ignore[arg-type]  # a mapping to lists of lazy strings
+
+    def moment(self, name: str) -> Moment | None:
+        """Return `started`, `detected`, `mitigated`, `resolved` or `status` as far as it is known."""
+        at = getattr(self, "status_changed_at" if name == "status" else f"{name}_at")
+        precision = getattr(self, f"{name}_precision")
+        return Moment(at.astimezone(UTC), precision) if at is not None and precision else None
 
     def get_absolute_url(self) -> str:
         return reverse("incidents:incident_detail", args=[self.public_id])
@@ -242,6 +342,10 @@ def format_moment(at: datetime | None, precision: str) -> str | None:
     if at is None:
         return None
     return str(Moment(at.astimezone(UTC), Precision(precision).value))
+
+
+def _line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class OrderedTag(models.Model):
@@ -293,19 +397,40 @@ class IncidentFactor(OrderedTag):
         return str(self.term)
 
 
+def validate_source_url(url: str) -> None:
+    """Raise ValidationError for an address that files of the format refuse."""
+    if problem := url_problem(url):
+        raise ValidationError(f"{problem}.")
+
+
+def validate_day(text: str) -> None:
+    """Raise ValidationError unless `text` is a day as 2023-11-20."""
+    try:
+        moment = parse_moment(text)
+    except ValueError as error:
+        raise ValidationError(str(error)) from None
+    if moment.precision != "day":
+        raise ValidationError(_("2023-11-20 처럼 날짜를 적으십시오."))
+
+
 class Source(models.Model):
     """A public report that the record rests on; the first is the primary one."""
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="sources")
     position = models.PositiveSmallIntegerField(_("차례"), default=0)
-    title = models.CharField(_("제목"), max_length=MAX_LINE_CHARS)
-    url = models.CharField(_("주소"), max_length=MAX_URL_CHARS, validators=[URLValidator(["http", "https"], message=_("http 나 https 주소를 적으십시오."))])
-    publisher = models.CharField(_("펴낸 곳"), max_length=MAX_LINE_CHARS, blank=True, default="")
+    title = models.CharField(_("제목"), max_length=MAX_SOURCE_TITLE_CHARS)
+    url = models.CharField(_("주소"), max_length=MAX_URL_CHARS, validators=[validate_source_url])
+    publisher = models.CharField(_("펴낸 곳"), max_length=MAX_PUBLISHER_CHARS, blank=True, default="")
     published = models.CharField(
-        _("펴낸 날"), max_length=10, blank=True, default="", help_text=_("2023-11-20 처럼.")
+        _("펴낸 날"),
+        max_length=10,
+        blank=True,
+        default="",
+        validators=[validate_day],
+        help_text=_("2023-11-20 처럼."),
     )
     archived_url = models.CharField(
-        _("보관된 사본"), max_length=MAX_URL_CHARS, blank=True, default="", validators=[URLValidator(["http", "https"], message=_("http 나 https 주소를 적으십시오."))]
+        _("보관된 사본"), max_length=MAX_URL_CHARS, blank=True, default="", validators=[validate_source_url]
     )
 
     class Meta:
@@ -321,9 +446,11 @@ class RelatedIncident(models.Model):
     """A typed relation to another record, with the editor's reason."""
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="relations")
-    other = models.ForeignKey(Incident, verbose_name=_("관련 기록"), on_delete=models.PROTECT, related_name="relations_from")
+    other = models.ForeignKey(
+        Incident, verbose_name=_("관련 기록"), on_delete=models.PROTECT, related_name="relations_from"
+    )
     relation = models.CharField(_("관계"), max_length=10, choices=Relation.choices)
-    note = models.CharField(_("설명"), max_length=MAX_LINE_CHARS, blank=True, default="")
+    note = models.CharField(_("설명"), max_length=MAX_NOTE_CHARS, blank=True, default="")
     position = models.PositiveSmallIntegerField(_("차례"), default=0)
 
     class Meta:
@@ -331,8 +458,16 @@ class RelatedIncident(models.Model):
         verbose_name = _("관련 기록")
         verbose_name_plural = _("관련 기록")
         constraints = [
-            models.UniqueConstraint(fields=["incident", "other"], name="related_once_per_incident", violation_error_message=_("같은 기록을 두 번 잇지 마십시오.")),
-            models.CheckConstraint(condition=~Q(incident=models.F("other")), name="related_is_another", violation_error_message=_("기록을 자기 자신과 이을 수 없습니다.")),
+            models.UniqueConstraint(
+                fields=["incident", "other"],
+                name="related_once_per_incident",
+                violation_error_message=_("같은 기록을 두 번 잇지 마십시오."),
+            ),
+            models.CheckConstraint(
+                condition=~Q(incident=models.F("other")),
+                name="related_is_another",
+                violation_error_message=_("기록을 자기 자신과 이을 수 없습니다."),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -345,8 +480,15 @@ class IncidentVersion(models.Model):
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField(_("판"))
     text = models.TextField(_("기록"))
-    reason = models.CharField(_("바꾼 까닭"), max_length=MAX_LINE_CHARS, blank=True, default="")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name=_("바꾼 사람"), on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    reason = models.CharField(_("바꾼 까닭"), max_length=MAX_REASON_CHARS, blank=True, default="")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("바꾼 사람"),
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+    )
     created_at = models.DateTimeField(_("만든 때"))
 
     class Meta:
@@ -366,7 +508,18 @@ class StatusChange(models.Model):
     before = models.CharField(_("앞 상태"), max_length=10, choices=Status.choices)
     after = models.CharField(_("뒤 상태"), max_length=10, choices=Status.choices)
     reason = models.TextField(_("까닭"), blank=True, default="")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name=_("한 사람"), on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("한 사람"),
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    move = models.CharField(_("한 일"), max_length=20, blank=True, default="")
+    merged_into = models.ForeignKey(
+        Incident, verbose_name=_("합쳐진 기록"), on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     created_at = models.DateTimeField(_("때"), auto_now_add=True)
 
     class Meta:

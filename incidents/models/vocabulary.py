@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from incidents.records import MAX_LINE_CHARS, MAX_SLUG_CHARS
+from incidents.records import MAX_ORGANIZATION_CHARS
+from incidents.yaml_fields import MAX_SLUG_CHARS
 
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
@@ -108,7 +109,10 @@ class Organization(models.Model):
 
     slug = models.CharField(_("슬러그"), max_length=120, unique=True)
     name = models.CharField(
-        _("이름"), max_length=MAX_LINE_CHARS, unique=True, error_messages={"unique": _("같은 이름의 조직이 이미 있습니다.")}
+        _("이름"),
+        max_length=MAX_ORGANIZATION_CHARS,
+        unique=True,
+        error_messages={"unique": _("같은 이름의 조직이 이미 있습니다.")},
     )
     aliases = models.JSONField(_("다른 이름"), default=list, blank=True)
 
