@@ -1,4 +1,4 @@
-"""Incident rows → RecordData: the one way from the tables to a record's text, for export, twin pages, versions and API."""
+"""Incident rows → RecordData: the one way from tables to a record's text, for export, twins, versions and API."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy as _
 
 from incidents.models.library import LibraryState
 from incidents.models.vocabulary import Cause, Component, DetectionMethod, Factor, Organization
-from incidents.querysets import IncidentQuerySet
 from incidents.plain_text import CONTROL, canonical_line, canonical_text
+from incidents.querysets import IncidentQuerySet
 from incidents.record_text import LIST_SECTIONS, MAX_ITEMS, SECTION_LABELS, canonical_item, text_problems
 from incidents.records import (
     MAX_NOTE_CHARS,
@@ -153,6 +153,9 @@ class Incident(models.Model):
     published_at = models.DateTimeField(_("처음 게시한 때"), null=True, blank=True, editable=False)
     updated_at = models.DateTimeField(_("고친 때"), null=True, blank=True, editable=False)
 
+    _loaded_status: str | None = None
+    _is_moving: bool = False
+
     objects: ClassVar[models.Manager[Incident]] = IncidentQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
@@ -228,12 +231,12 @@ class Incident(models.Model):
         Raises ValidationError where the state changes in an illegal way, or past `incidents.lifecycle.move`, which
         asks for permission and reason and records them.
         """
-        before = getattr(self, "_loaded_status", None)
+        before = self._loaded_status
         if before is not None and before != self.status:
             words = {"before": Status(before).label, "after": Status(self.status).label}
             if not is_legal(before, self.status):
                 raise ValidationError({"status": _("이 상태로는 바꿀 수 없습니다: %(before)s → %(after)s") % words})
-            if not getattr(self, "_is_moving", False):
+            if not self._is_moving:
                 raise ValidationError(
                     {"status": _("상태는 게시·철회 같은 절차로만 바꿀 수 있습니다: %(before)s → %(after)s") % words}
                 )
@@ -333,7 +336,7 @@ class Incident(models.Model):
         return round((end - self.started_at).total_seconds() / 60)
 
     def time_text(self, name: str) -> str | None:
-        """Return `started`, `detected`, `mitigated` or `resolved` as API and files write it: a UTC time, a bare date, or None."""
+        """Return `started` or another moment as API and files write it: a UTC time, a day, a year, or None."""
         return format_moment(getattr(self, f"{name}_at"), getattr(self, f"{name}_precision"))
 
 
