@@ -19,6 +19,7 @@ from incidents.catalogue import Catalogue, IntArray, Selection, Value, get_catal
 from incidents.errors import NotFound
 from incidents.facets import FACETS, FACETS_BY_NAME, RANGES, Facet
 from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
+from incidents.indexing import fresh_backend
 from incidents.models import Incident
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.search_documents import search_documents
@@ -542,7 +543,7 @@ def listing_of(params: ListingParams, catalogue: Catalogue) -> Listing:
 def _search(params: ListingParams) -> SearchResult | None:
     if not params.q:
         return None
-    return get_search_backend().search(parse_query(params.q), as_typed=params.is_as_typed)
+    return fresh_backend().search(parse_query(params.q))
 
 
 def _label(value: Value) -> str:

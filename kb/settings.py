@@ -88,6 +88,8 @@ DATABASES: dict[str, Any] = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    # A file, as in use: an in-memory database is one connection for all threads and knows no locks.
+    DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 SEARCH_BACKENDS = {

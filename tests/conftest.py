@@ -1,0 +1,204 @@
+"""What every test starts from: its own index and catalogue; the bundled library; a real server with a real browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from incidents.catalogue import forget_catalogue
+from incidents.importing import import_library
+from incidents.search import reset_search_backend
+
+ROOT = Path(__file__).resolve().parent.parent
+FIXTURES = ROOT / "fixtures"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+PASSWORD = "correct-horse-battery"
+
+
+def use_index(folder: Path) -> None:
+    """Let this process search in the index of `folder`, with nothing left over in memory."""
+    settings.SEARCH_INDEX_DIR = folder
+    reset_search_backend()
+    forget_catalogue()
+
+
+@pytest.fixture(autouse=True)
+def own_search(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """An index of the test's own: rolled back rows and kept index entries would be told apart by no revision."""
+    if "bundled" not in request.fixturenames:
+        use_index(tmp_path / "index")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache() -> None:
+    """No answer of one test for another's question."""
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+
+@pytest.fixture(scope="module")
+def bundled(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The bundled library in the database and the index, for the tests of one module; they only read it."""
+    with django_db_blocker.unblock():
+        try:
+            with transaction.atomic():
+                use_index(tmp_path_factory.mktemp("bundled") / "index")
+                import_library(FIXTURES)
+                yield FIXTURES
+                transaction.set_rollback(True)
+        finally:
+            forget_catalogue()
+
+
+@pytest.fixture
+def superuser(db: None) -> User:
+    return User.objects.create_superuser("admin", "admin@example.org", PASSWORD)
+
+
+# A real server
+
+
+def manage(data_dir: Path, *args: str, check: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a management command on a data folder of its own."""
+    return subprocess.run(
+        [sys.executable, "manage.py", *args],
+        cwd=ROOT,
+        env={**os.environ, "KB_DATA_DIR": str(data_dir), **env},
+        capture_output=True,
+        text=True,
+        check=check,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@dataclass(frozen=True)
+class Server:
+    """A served library: its address, its data folder, its process."""
+
+    url: str
+    data_dir: Path
+    process: subprocess.Popen[bytes]
+
+    def manage(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        return manage(self.data_dir, *args, **env)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def start_server(data_dir: Path, *, workers: int = 2, **env: str) -> Server:
+    """Serve a data folder as `make run` does, and return when it answers."""
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "--config", "kb/gunicorn.py", "--bind", f"127.0.0.1:{port}", "--workers", str(workers), "kb.wsgi"],
+        cwd=ROOT,
+        env={**os.environ, "KB_DATA_DIR": str(data_dir), "KB_BASE_URL": f"http://127.0.0.1:{port}", "KB_API_RATE": "100000", **env},
+        stdin=subprocess.DEVNULL,
+        stdout=(data_dir / "server.log").open("ab"),
+        stderr=subprocess.STDOUT,
+    )
+    url = f"http://127.0.0.1:{port}"
+    end = monotonic() + 60
+    while monotonic() < end:
+        try:
+            with urllib.request.urlopen(f"{url}/healthz", timeout=5):
+                return Server(url, data_dir, process)
+        except OSError:
+            if process.poll() is not None:
+                break
+            sleep(0.1)
+    process.kill()
+    raise RuntimeError((data_dir / "server.log").read_text()[-3000:])
+
+
+def stop_server(server: Server) -> None:
+    server.process.terminate()
+    try:
+        server.process.wait(timeout=15)
+    except subprocess.TimeoutExpired:
+        server.process.kill()
+
+
+@pytest.fixture(scope="session")
+def library_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the bundled library, an index and a superuser `admin`; to be copied, not used."""
+    folder = tmp_path_factory.mktemp("library") / "data"
+    folder.mkdir()
+    manage(folder, "migrate", "--no-input")
+    manage(folder, "collectstatic", "--no-input")
+    manage(folder, "import_library", str(FIXTURES))
+    manage(
+        folder, "createsuperuser", "--no-input", "--username", "admin", "--email", "admin@example.org",
+        DJANGO_SUPERUSER_PASSWORD=PASSWORD,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def make_server(library_dir: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """A function that serves a fresh copy of the bundled library; all are stopped after the test."""
+    servers: list[Server] = []
+
+    def make(**env: str) -> Server:
+        data_dir = tmp_path / f"data-{len(servers)}"
+        shutil.copytree(library_dir, data_dir)
+        servers.append(start_server(data_dir, **env))
+        return servers[-1]
+
+    yield make
+    for server in servers:
+        stop_server(server)
+
+
+@pytest.fixture(scope="session")
+def shared_server(library_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The bundled library, served once for all tests that only read."""
+    data_dir = tmp_path_factory.mktemp("shared") / "data"
+    shutil.copytree(library_dir, data_dir)
+    server = start_server(data_dir)
+    yield server
+    stop_server(server)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, without sandbox where the tests run as root."""
+    from playwright.sync_api import sync_playwright  # most tests need no browser
+
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's loop runs in this thread; nothing here is async
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page of a new desktop window, Korean, light."""
+    context = browser.new_context(locale="ko-KR", viewport={"width": 1280, "height": 900}, color_scheme="light")
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    yield page
+    context.close()
