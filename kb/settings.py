@@ -97,7 +97,6 @@ SEARCH_BACKENDS = {
     "postgres": "incidents.search.postgres_backend.PostgresBackend",
 }
 SEARCH_BACKEND = SEARCH_BACKENDS[env_choice("KB_SEARCH_BACKEND", "whoosh", tuple(SEARCH_BACKENDS))]
-SEARCH_INDEX_DIR = DATA_DIR / "index"
 
 CACHE_URL = env_str("KB_CACHE_URL")
 CACHES: dict[str, Any] = {

@@ -21,7 +21,6 @@ from django.db import transaction
 
 from incidents.catalogue import forget_catalogue
 from incidents.importing import import_library
-from incidents.search import reset_search_backend
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -30,9 +29,8 @@ PASSWORD = "correct-horse-battery"
 
 
 def use_index(folder: Path) -> None:
-    """Let this process search in the index of `folder`, with nothing left over in memory."""
-    settings.SEARCH_INDEX_DIR = folder
-    reset_search_backend()
+    """Let this process keep its index in `folder`, with nothing left over in memory."""
+    settings.DATA_DIR = folder
     forget_catalogue()
 
 
@@ -40,7 +38,7 @@ def use_index(folder: Path) -> None:
 def own_search(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """An index of the test's own: rolled back rows and kept index entries would be told apart by no revision."""
     if "bundled" not in request.fixturenames:
-        use_index(tmp_path / "index")
+        use_index(tmp_path)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -57,7 +55,7 @@ def bundled(
     with django_db_blocker.unblock():
         try:
             with transaction.atomic():
-                use_index(tmp_path_factory.mktemp("bundled") / "index")
+                use_index(tmp_path_factory.mktemp("bundled"))
                 import_library(FIXTURES)
                 yield FIXTURES
                 transaction.set_rollback(True)
