@@ -1,0 +1,173 @@
+"""What every search engine of the library takes and gives: documents, results, snippets, suggestions, health."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from incidents.search.query import SearchQuery
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDocument:
+    """What is searchable of one published incident. Texts are plain, without Markdown.
+
+    id: primary key. labels: facet labels and their aliases. sections: symptom, trigger, cause, contributing_factors,
+    detection, actions, follow_ups, lesson -> text. sources: URLs, titles and publishers in any order.
+    sort_date: a day ordinal, later is newer. revision: the library's revision of its last public change.
+    """
+
+    id: int
+    public_id: str
+    title: str
+    organization: str
+    labels: tuple[str, ...]
+    sections: Mapping[str, str]
+    sources: tuple[str, ...]
+    year: int
+    sort_date: int
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """How the query was read. `query` is what was searched, `original` what was typed; they differ where corrected."""
+
+    kind: Literal["exact", "corrected"]
+    query: str
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class NearTerm:
+    """A neighbouring entry of the vocabulary: its text, as a query, and the number of records it would find."""
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The answer to one query, to be narrowed by facets without a second search.
+
+    full: primary keys of the records with every word, best first (int64).
+    full_scores: their scores, falling.
+    partial(limit, allowed): primary keys of the best partial matches, best first; computed when first asked for. The rule
+    that they show only below ten full matches is the caller's, since it is about the narrowed count: `page_of` does both.
+    jump: public ID of the record that the query names by ID or source URL, else None. unknown: words of the query
+    that no record holds. near: vocabulary close to the query.
+    """
+
+    full: Ids
+    full_scores: NDArray[np.float64]
+    interpretation: Interpretation
+    jump: str | None = None
+    unknown: tuple[str, ...] = ()
+    near: tuple[NearTerm, ...] = ()
+    partial_source: Callable[[], Ids] = field(default=lambda: np.empty(0, np.int64), repr=False)
+
+    @property
+    def partial(self) -> Ids:
+        """Return the best partial matches in order, at most PARTIAL_LIMIT, none of them in `full`; computed once."""
+        return self.partial_source()
+
+
+PARTIAL_BELOW = 10  # partial matches follow when fewer records than this hold every word
+PARTIAL_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A piece of one record for a result list: the field's name (symptom, title, …) and its HTML, only <mark> in it."""
+
+    field: str
+    html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A completion: what kind of thing, its text as shown, and a public ID or slug to link with."""
+
+    kind: Literal["incident", "component", "cause", "factor", "organization", "check", "query"]
+    text: str
+    target: str
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestEntry:
+    """One thing that may be suggested. aliases: other names it is found by. weight: larger is offered first."""
+
+    kind: Literal["incident", "component", "cause", "factor", "organization", "check"]
+    text: str
+    target: str
+    aliases: tuple[str, ...] = ()
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The index's state. revisions: {primary key: revision} as indexed, to be compared with the database."""
+
+    ok: bool
+    message: str
+    documents: int
+    revision: int
+    revisions: Mapping[int, int]
+
+
+Progress = Callable[[int], None]
+
+
+class SearchBackend(ABC):
+    """Full-text search over published incidents. Every method may raise SearchUnavailable."""
+
+    @abstractmethod
+    def search(self, query: SearchQuery) -> SearchResult:
+        """Return every match of a query, exactly counted, in final order. Cached per index generation."""
+
+    @abstractmethod
+    def snippets(self, query: SearchQuery, documents: Iterable[SearchDocument]) -> dict[int, Snippet]:
+        """Return {id: Snippet} for the records of one page; about 160 characters each, cut at sentence borders."""
+
+    @abstractmethod
+    def mark(self, query: SearchQuery, text: str) -> SafeString:
+        """Return a text, a title for example, escaped and with the query's words in <mark>."""
+
+    @abstractmethod
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        """Return completions for what has been typed so far, a syllable half composed or initials only included."""
+
+    @abstractmethod
+    def update(self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0) -> None:
+        """Put documents into the index in place of their former state and take others out, in one generation."""
+
+    @abstractmethod
+    def rebuild(self, documents: Iterable[SearchDocument], *, revision: int = 0, progress: Progress | None = None) -> int:
+        """Build a new index beside the old one, swap, and return the number of documents. Readers see no gap."""
+
+    @abstractmethod
+    def revision(self) -> int:
+        """Return the library revision that the index has reached: cheap, to be asked at each request."""
+
+    @abstractmethod
+    def is_usable(self) -> bool:
+        """Return whether an index of the present schema and dictionary exists and opens."""
+
+    @abstractmethod
+    def health(self) -> Health:
+        """Return the index's state without raising."""
+
+
+__all__ = ["Health", "Ids", "Interpretation", "NearTerm", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Progress", "SearchBackend",
+           "SearchDocument", "SearchResult", "Snippet", "SuggestEntry", "Suggestion", "Sequence"]  # fmt: skip

@@ -1,0 +1,301 @@
+"""Plan × index generation → exact matches in order. Engine-independent: everything is arrays over document rows.
+
+Score: BM25F (Robertson, Zaragoza & Taylor 2004): a form's places are weighed by section and length before saturation, so a
+word counts over all fields together; forms of one atom are pooled; neighbouring atoms add for standing close.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incidents.search.documents import SECTION_NUMBER, SECTIONS
+from incidents.search.plan import Atom, Form, Need, Plan
+from incidents.search.postings import SECTION_BITS, Postings, phrase, union
+from incidents.search.reader import IndexReader
+
+Rows = NDArray[np.int64]
+Scores = NDArray[np.float64]
+T = TypeVar("T")
+
+SECTION_WEIGHTS = {
+    "title": 3.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
+    "actions": 1.0, "follow_ups": 0.8, "lesson": 1.0, "organization": 2.0, "labels": 1.0, "sources": 0.4, "id": 1.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The ranking's numbers; docs/decisions says what each one gains."""
+
+    k1: float = 1.2
+    b: float = 0.5
+    weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
+    light: float = 0.25
+    near: float = 0.3
+    proximity: float = 0.5
+    window: int = 6
+    feedback_documents: int = 6
+    feedback_terms: int = 20
+    feedback: float = 0.4
+
+
+class LruCache:
+    """The most recently used values, at most `size`."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.values: OrderedDict[Hashable, object] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        try:
+            self.values.move_to_end(key)
+            return self.values[key]  # type: ignore[return-value]  # what `make` returned for this key
+        except KeyError:
+            value = make()
+            self.values[key] = value
+            if len(self.values) > self.size:
+                self.values.popitem(last=False)
+            return value
+
+
+class Evaluator:
+    """Evaluates plans on one index generation and remembers postings, atoms and needs."""
+
+    def __init__(self, reader: IndexReader, ranking: Ranking | None = None) -> None:
+        self.reader = reader
+        self.ranking = ranking or Ranking()
+        self.total = len(reader.table)
+        self._norms = self._section_norms()
+        self._cache = LruCache(2_000)
+
+    def _section_norms(self) -> NDArray[np.float32]:
+        """Return float32[n, sections]: section weight over length normalization, for each document."""
+        lengths = self.reader.table.lengths
+        weights = np.array([self.ranking.weights[name] for name in SECTIONS], np.float32)
+        if not len(lengths):
+            return np.zeros((0, len(SECTIONS)), np.float32)
+        filled = np.maximum((lengths > 0).sum(axis=0), 1)
+        average = np.maximum(lengths.sum(axis=0) / filled, 1.0)
+        b = self.ranking.b
+        return (weights / (1 - b + b * lengths / average)).astype(np.float32)
+
+    # Forms and atoms
+
+    def form(self, form: Form, section: int | None = None) -> Postings:
+        """Return where a form stands."""
+
+        def make() -> Postings:
+            found = phrase([(self.reader.word(term), offset) for term, offset in form.terms])
+            return found if section is None else found.in_sections([section])
+
+        return self._cache.get(("form", form.terms, section), make)
+
+    def frequencies(self, postings: Postings) -> tuple[Rows, Scores]:
+        """Return the rows that hold something, each once, with the weighted frequency in each."""
+        rows = postings.rows
+        if not len(rows):
+            return rows, np.empty(0, np.float64)
+        values = self._norms[rows, postings.places >> SECTION_BITS]
+        starts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+        return rows[starts], np.add.reduceat(values, starts, dtype=np.float64)
+
+    def atom(self, atom: Atom, section: int | None = None) -> tuple[Rows, Scores]:
+        """Return the rows that hold any form of an atom, and their scores."""
+        return self._cache.get(("atom", atom, section), lambda: self._atom(atom, section))
+
+    def _atom(self, atom: Atom, section: int | None) -> tuple[Rows, Scores]:
+        rows, scores = self.pooled([(form, form.weight) for form in atom.forms], section)
+        if atom.parts and len(atom.parts) > 1:
+            dense = np.zeros(self.total)
+            for part in atom.parts:
+                part_rows, part_scores = self.pooled([(part, 1.0)], section)
+                dense[part_rows] += part.weight * part_scores
+            if len(rows):
+                dense[rows] = np.maximum(dense[rows], scores)
+            rows = np.flatnonzero(dense)
+            scores = dense[rows]
+        if atom.is_light:
+            scores = scores * self.ranking.light
+        return rows, scores
+
+    def pooled(self, forms: list[tuple[Form, float]], section: int | None = None) -> tuple[Rows, Scores]:
+        """Return rows and BM25F scores of some forms counted as one word."""
+        if len(forms) == 1:
+            rows, frequency = self.frequencies(self.form(forms[0][0], section))
+            frequency = frequency * forms[0][1]
+        else:
+            dense = np.zeros(self.total)
+            for form, weight in forms:
+                form_rows, form_frequency = self.frequencies(self.form(form, section))
+                dense[form_rows] += weight * form_frequency
+            rows = np.flatnonzero(dense)
+            frequency = dense[rows]
+        return rows, self.idf(len(rows)) * (self.ranking.k1 + 1) * frequency / (self.ranking.k1 + frequency)
+
+    def idf(self, count: int) -> float:
+        """Return BM25's weight of a word that `count` documents hold; never negative."""
+        return float(np.log1p((self.total - count + 0.5) / (count + 0.5)))
+
+    # Needs
+
+    def need(self, need: Need, plan: Plan) -> Rows:
+        """Return the sorted rows that satisfy a need: its atoms (as a phrase if solid), or its own terms as typed."""
+        atoms = tuple(plan.atoms[i] for i in need.atoms)
+        return self._cache.get(("need", need, atoms), lambda: self._need(need, atoms))
+
+    def _need(self, need: Need, atoms: tuple[Atom, ...]) -> Rows:
+        section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
+        found = [self.form(need.own, section).documents()]
+        if len(atoms) == 1:
+            found += [self.form(form, section).documents() for form in atoms[0].forms[1:]]
+        elif any(len(atom.forms) > 1 for atom in atoms):
+            groups = [(union([self.form(form, section) for form in atom.forms]), max(f.width for f in atom.forms)) for atom in atoms]
+            found.append(_neighbours(groups).documents())
+        present = [rows for rows in found if len(rows)]
+        if not present:
+            return np.empty(0, np.int64)
+        return present[0] if len(present) == 1 else np.unique(np.concatenate(present))
+
+    def matches(self, plan: Plan) -> Rows:
+        """Return the sorted rows that hold every required word and nothing excluded."""
+        required = [self.need(need, plan) for need in plan.needs if need.is_required]
+        if required:
+            required.sort(key=len)
+            if len(required) == 1:
+                rows = required[0]
+            else:
+                counts = np.zeros(self.total, np.uint8 if len(required) < 256 else np.uint16)
+                for found in required:
+                    counts[found] += 1
+                rows = np.flatnonzero(counts == len(required))
+        elif plan.excluded:
+            rows = np.arange(self.total)
+        else:
+            rows = np.empty(0, np.int64)
+        return self.without_excluded(rows, plan)
+
+    def without_excluded(self, rows: Rows, plan: Plan) -> Rows:
+        """Return the rows that hold nothing the query excludes."""
+        if plan.excluded and len(rows):
+            keep = np.ones(self.total, bool)
+            for need in plan.excluded:
+                section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
+                keep[self.form(need.own, section).documents()] = False
+            rows = rows[keep[rows]]
+        return rows
+
+    # Ranking
+
+    def scores(self, plan: Plan) -> Scores:
+        """Return float64[n]: the score of every document for a plan, 0 where it holds none of its words."""
+        dense = np.zeros(self.total)
+        sections = self._atom_sections(plan)
+        for index, atom in enumerate(plan.atoms):
+            rows, scores = self.atom(atom, sections[index])
+            dense[rows] += scores
+            if atom.near:
+                near_rows, near_scores = self._cache.get(
+                    ("near", atom.near), lambda atom=atom: self.pooled([(form, 1.0) for form in atom.near])
+                )  # type: ignore[misc]
+                dense[near_rows] += self.ranking.near * near_scores
+        if self.ranking.proximity:
+            for left, right in zip(plan.atoms, plan.atoms[1:], strict=False):
+                rows, bonus = self._cache.get(("pair", left, right), lambda a=left, b=right: self._pair(a, b))  # type: ignore[misc]
+                dense[rows] += bonus
+        return dense
+
+    def _atom_sections(self, plan: Plan) -> dict[int, int | None]:
+        out: dict[int, int | None] = {}
+        for need in plan.needs:
+            for index in need.atoms:
+                out[index] = SECTION_NUMBER[need.clause.field] if need.clause.field else None
+        return out
+
+    def _pair(self, left: Atom, right: Atom) -> tuple[Rows, Scores]:
+        """Return rows in which two atoms stand within the window, either way round, and their bonus."""
+        if left.is_light or right.is_light:
+            return np.empty(0, np.int64), np.empty(0)
+        a = union([self.form(form) for form in left.forms])
+        b = union([self.form(form) for form in right.forms])
+        if not len(a.rows) or not len(b.rows):
+            return np.empty(0, np.int64), np.empty(0)
+        near = _within(a, b, self.ranking.window)
+        if not len(near.rows):
+            return np.empty(0, np.int64), np.empty(0)
+        rows, frequency = self.frequencies(near)
+        weight = self.ranking.proximity * min(self.idf(len(a.documents())), self.idf(len(b.documents())))
+        return rows, weight * (self.ranking.k1 + 1) * frequency / (self.ranking.k1 + frequency)
+
+    def order(self, rows: Rows, scores: Scores) -> tuple[Rows, Scores]:
+        """Return rows with their scores, best first; equal ones (to 1e-6) in row order, which is date then ID."""
+        values = np.round(scores[rows], 6)
+        order = np.argsort(-values, kind="stable")
+        return rows[order], values[order]
+
+    def feedback(self, plan: Plan, scores: Scores, best: Rows) -> Scores:
+        """Return scores with what the best documents have in common added (pseudo-relevance feedback)."""
+        ranking = self.ranking
+        if not ranking.feedback or not len(best):
+            return scores
+        weights: dict[str, float] = {}
+        best = best[: ranking.feedback_documents]
+        mass = scores[best] / max(float(scores[best].sum()), 1e-9)
+        known = {term for atom in plan.atoms for form in atom.forms for term, _ in form.terms}
+        for row, share in zip(best.tolist(), mass.tolist(), strict=True):
+            terms, counts = self.reader.document_terms(row)
+            length = float(counts.sum()) or 1.0
+            for term, count in zip(terms, counts.tolist(), strict=True):
+                weights[term] = weights.get(term, 0.0) + share * count / length
+        lexicon = self.reader.words
+        ranked = sorted(
+            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and 1 < lexicon.count(t) < self.total * 0.2),
+            reverse=True,
+        )[: ranking.feedback_terms]
+        if not ranked:
+            return scores
+        top = ranked[0][0]
+        extra = np.zeros(self.total)
+        for weight, term in ranked:
+            rows, term_scores = self.pooled([(Form(((term, 0),), 1), 1.0)])
+            extra[rows] += weight / top * term_scores
+        peak = float(extra.max())
+        if not peak:
+            return scores
+        return scores + ranking.feedback * float(scores.max()) * extra / peak
+
+
+def _neighbours(groups: list[tuple[Postings, int]]) -> Postings:
+    """Return places where groups of forms follow one another, each within the width of the widest form before it."""
+    from incidents.search.postings import EMPTY, from_keys
+
+    starts = groups[0][0].keys()
+    ends = starts
+    width = groups[0][1]
+    for postings, next_width in groups[1:]:
+        keys = postings.keys()
+        if not len(keys) or not len(starts):
+            return EMPTY
+        index = np.searchsorted(keys, ends, side="right")
+        inside = index < len(keys)
+        starts, ends, index = starts[inside], ends[inside], index[inside]
+        following = keys[index]
+        keep = following - ends <= width
+        starts, ends = starts[keep], following[keep]
+        width = next_width
+    return from_keys(starts)
+
+
+def _within(a: Postings, b: Postings, window: int) -> Postings:
+    """Return the places of a that have a place of b at most `window` positions before or after them."""
+    keys, others = a.keys(), b.keys()
+    index = np.searchsorted(others, keys)
+    after = others[np.minimum(index, len(others) - 1)] - keys
+    before = keys - others[np.maximum(index - 1, 0)]
+    keep = (np.abs(after) <= window) | (np.abs(before) <= window)
+    return Postings(a.rows[keep], a.places[keep])

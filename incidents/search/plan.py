@@ -1,0 +1,159 @@
+"""SearchQuery + thesaurus → what to look up. Pure; knows neither postings nor engines.
+
+An atom is one thing said: a dictionary word, an identifier, or several words that the thesaurus lists as one
+(`장애 조치`). Ranking weighs atoms, so that `데이터센터화재` and `데이터센터 화재` rank alike; a need says which atoms must
+be found together, so that what was typed solid or in quotes is a phrase.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from incidents.search.korean import LIGHT, cover
+from incidents.search.query import Clause, SearchQuery
+from incidents.search.thesaurus import Thesaurus
+
+SYNONYM_WEIGHT = 0.8
+PART_WEIGHT = 0.35  # of an identifier's parts where the whole isn't found
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Terms at offsets that say an atom. width: positions taken."""
+
+    terms: tuple[tuple[str, int], ...]
+    width: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One thing to find, in any of its forms; the first form is the one typed.
+
+    near: forms that only help ranking. parts: what it is made of, where a record may hold those alone.
+    """
+
+    text: str
+    forms: tuple[Form, ...]
+    is_light: bool = False
+    near: tuple[Form, ...] = ()
+    parts: tuple[Form, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one clause asks for: its atoms, next to each other if solid, or its own terms as typed."""
+
+    clause: Clause
+    atoms: tuple[int, ...]
+    own: Form
+    is_solid: bool
+    is_required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything to look up for a query: atoms in order as typed, needs that refer to them by index."""
+
+    atoms: tuple[Atom, ...]
+    needs: tuple[Need, ...]
+    excluded: tuple[Need, ...] = ()
+
+
+def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
+    """Return the plan of a query. Forms of several words are seen across typed words (`장애 조치`), but not in quotes."""
+    positive = [clause for clause in query.clauses if not clause.is_negated]
+    leaves = [_Leaf(n, *leaf, not c.is_phrase, c.field) for n, c in enumerate(positive) for leaf in _leaves(c)]
+    atoms: list[Atom] = []
+    owners: list[list[int]] = [[] for _ in positive]
+    index = 0
+    while index < len(leaves):
+        end = _longest_form(leaves, index, thesaurus)
+        group = leaves[index:end]
+        for number in dict.fromkeys(leaf.clause for leaf in group):
+            owners[number].append(len(atoms))
+        atoms.append(_atom(group, thesaurus))
+        index = end
+    is_light = [all(atoms[i].is_light for i in own) for own in owners]
+    all_light = all(is_light)
+    needs = []
+    for number, clause in enumerate(positive):
+        if owners[number]:
+            required = all_light or not is_light[number] or clause.is_phrase or clause.field is not None
+            needs.append(Need(clause, tuple(owners[number]), _own(clause), len(owners[number]) > 1, required))
+    excluded = tuple(
+        Need(clause, (), _own(clause), False) for clause in query.clauses if clause.is_negated and _leaves(clause)
+    )
+    return Plan(tuple(atoms), tuple(needs), excluded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A term of the query: number of its clause, term, offset in the clause, number of its atom there."""
+
+    clause: int
+    term: str
+    offset: int
+    atom: int
+    is_plain: bool
+    field: str | None
+
+
+def _own(clause: Clause) -> Form:
+    leaves = tuple((term, offset) for term, offset, _ in _leaves(clause))
+    return Form(leaves, leaves[-1][1] + 1)
+
+
+def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
+    """Return the atom of some leaves; its parts are the typed words it joins, or the terms of one word."""
+    terms = tuple(leaf.term for leaf in group)
+    clauses = list(dict.fromkeys(leaf.clause for leaf in group))
+    first = group[0].offset
+    offsets = [leaf.offset - first for leaf in group] if len(clauses) == 1 else list(range(len(group)))
+    own = Form(tuple(zip(terms, offsets, strict=True)), offsets[-1] + 1)
+    others = thesaurus.forms(terms) if group[0].is_plain else []
+    near = tuple(_form(other, 1.0) for other in (thesaurus.neighbours(terms) if group[0].is_plain else []))
+    parts: tuple[Form, ...] = ()
+    if len(clauses) > 1:
+        parts = tuple(_form(tuple(leaf.term for leaf in group if leaf.clause == number), 1.0) for number in clauses)
+    elif len(terms) > 1:
+        parts = tuple(_form((term,), PART_WEIGHT) for term in dict.fromkeys(terms))
+    forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))
+    return Atom(" ".join(terms), forms, all(term in LIGHT for term in terms), near, parts)
+
+
+def _form(leaves: tuple[str, ...], weight: float) -> Form:
+    return Form(tuple((leaf, offset) for offset, leaf in enumerate(leaves)), len(leaves), weight)
+
+
+def _leaves(clause: Clause) -> list[tuple[str, int, int]]:
+    """Return (term, offset, number of its atom) of a clause; an atom never spans chunks."""
+    out: list[tuple[str, int, int]] = []
+    base = 0
+    number = 0
+    for word in clause.words:
+        for term, offset in cover(word):
+            atom = next((i for i, (start, width) in enumerate(word.atoms) if start <= offset < start + width), 0)
+            out.append((term, base + offset, number + atom))
+        base += word.width
+        number += max(1, len(word.atoms))
+    return out
+
+
+def _longest_form(leaves: list[_Leaf], start: int, thesaurus: Thesaurus) -> int:
+    """Return the end of the longest known form that begins at `start`, else of the atom that does."""
+    first = leaves[start]
+    end = start + 1
+    while end < len(leaves) and (leaves[end].clause, leaves[end].atom) == (first.clause, first.atom):
+        end += 1
+    if not first.is_plain:
+        return end
+    for stop in range(min(len(leaves), start + thesaurus.longest), end - 1, -1):
+        last = leaves[stop - 1]
+        if stop < len(leaves) and (leaves[stop].clause, leaves[stop].atom) == (last.clause, last.atom):
+            continue  # it would cut an atom in two
+        if not all(leaf.is_plain and leaf.field == first.field for leaf in leaves[start:stop]):
+            continue
+        if thesaurus.knows(tuple(leaf.term for leaf in leaves[start:stop])):
+            return stop
+    return end

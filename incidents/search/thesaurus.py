@@ -1,0 +1,72 @@
+"""Words that mean the same or stand near, applied to queries only: changing them needs no new index. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+
+from incidents.search.korean import cover, fold, words
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """An editor's addition. relation "same": `terms` mean the same; "near": the first finds the others too, weaker;
+    "compound": nothing but the word itself, listed so that its parts and its solid form meet.
+    """
+
+    terms: tuple[str, ...]
+    relation: str = "same"
+
+
+class Thesaurus:
+    """Groups of forms by their leaves. `longest` is the number of leaves of the longest form."""
+
+    def __init__(self, rows: Iterable[TermRow]) -> None:
+        self.same: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        self.near: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        self.longest = 1
+        for row in rows:
+            forms = [form for form in (leaves_of(term) for term in row.terms) if form]
+            self.longest = max([self.longest, *map(len, forms)])
+            if row.relation == "near":
+                for other in forms[1:]:
+                    self.near.setdefault(forms[0], []).append(other)
+            else:
+                for form in forms:
+                    known = self.same.setdefault(form, [])
+                    known.extend(other for other in forms if other != form and other not in known)
+
+    def forms(self, leaves: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return the other forms that mean the same as these leaves."""
+        return self.same.get(leaves, [])
+
+    def knows(self, leaves: tuple[str, ...]) -> bool:
+        """Return whether the leaves are a listed form."""
+        return leaves in self.same or leaves in self.near
+
+    def neighbours(self, leaves: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return forms that stand near: they help ranking and never make a full match."""
+        return self.near.get(leaves, [])
+
+
+def leaves_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a text in order, the smallest that cover it (see `cover`)."""
+    return tuple(term for word, _, _ in words(fold(text)) for term, _ in cover(word))
+
+
+def shipped_rows() -> tuple[TermRow, ...]:
+    """Return the rows of `data/synonyms.txt`: `a = b = c` means the same, `a > b, c` that a finds b and c too, weaker."""
+    text = (resources.files("incidents.search") / "data" / "synonyms.txt").read_text("utf-8")
+    return tuple(row for line in text.splitlines() if (row := parse_row(line)))
+
+
+def parse_row(line: str) -> TermRow | None:
+    """Return the row that a line of the synonym file says, or None for an empty line or a comment."""
+    body = line.partition("#")[0].strip()
+    if not body:
+        return None
+    if ">" in body:
+        head, _, rest = body.partition(">")
+        return TermRow((head.strip(), *(term.strip() for term in rest.split(","))), "near")
+    return TermRow(tuple(term.strip() for term in body.split("=")))
