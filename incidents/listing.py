@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -139,8 +139,12 @@ class Listing:
     an export or a feed pays for what it uses.
     """
 
-    def __init__(self, params: ListingParams, selection: Selection, found: SearchResult | None) -> None:
+    def __init__(
+        self, params: ListingParams, selection: Selection, found: SearchResult | None, *, whole_records: bool = False
+    ) -> None:
         self.params = params
+        self.has_whole_records = whole_records or params.view == "full"
+        self.offset = (params.page - 1) * params.page_size  # a cursor moves it before the page is read
         self.selection = selection
         self._found = found
         self._query = parse_query(found.interpretation.query if found else "")
@@ -277,16 +281,20 @@ class Listing:
         """Return the primary keys of every full match, in order: what an export writes."""
         return self.selection.pks(self._full_rows)
 
+    @property
+    def ordered_rows(self) -> IntArray:
+        """Catalogue rows of everything that matches, in order: full matches, then partial ones."""
+        return np.concatenate([self._full_rows, self._partial_rows])
+
     @cached_property
     def page_pks(self) -> tuple[int, ...]:
-        start = (self.page - 1) * self.page_size
-        rows = np.concatenate([self._full_rows, self._partial_rows])[start : start + self.page_size]
+        rows = self.ordered_rows[self.offset : self.offset + self.page_size]
         return tuple(self.selection.pks(rows))
 
     @cached_property
     def incidents(self) -> tuple[Incident, ...]:
         """The records of this page, in order; whole ones in the full view."""
-        query = Incident.objects.for_records() if self.params.view == "full" else Incident.objects.for_cards()
+        query = Incident.objects.for_records() if self.has_whole_records else Incident.objects.for_cards()
         by_pk = {incident.pk: incident for incident in query.published().filter(pk__in=self.page_pks)}
         return tuple(by_pk[pk] for pk in self.page_pks if pk in by_pk)
 
@@ -516,15 +524,24 @@ class Listing:
         return self.params.changed(sort="newest" if not self.q else "relevance", view="list", group="", page_size=20).query()
 
 
-def build_listing(data: MultiValueDict[str, str], *, extra: frozenset[str] | None = None) -> Listing:
+def build_listing(
+    data: MultiValueDict[str, str],
+    *,
+    extra: frozenset[str] | None = None,
+    narrow: Callable[[Selection], Selection] | None = None,
+    whole_records: bool = False,
+) -> Listing:
     """Return the listing that the parameters ask for.
 
     `extra=None` ignores unknown parameters (pages); a set names those allowed besides the listing's own (API).
+    `narrow` leaves less of the library than facets and ranges do; `whole_records` fetches all of a record in any view.
     Raises BadParameter for a value that can't be, NotFound for a page past the end, SearchUnavailable.
     """
     catalogue = get_catalogue()
     params, selection = read_params(data, catalogue, extra=extra)
-    return Listing(params, selection, _search(params))
+    if narrow is not None:
+        selection = narrow(selection)
+    return Listing(params, selection, _search(params), whole_records=whole_records)
 
 
 def listing_of(params: ListingParams, catalogue: Catalogue) -> Listing:
