@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 from django.db import models, transaction
 from django.db.models import F
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
@@ -16,6 +18,10 @@ class LibraryStateManager(models.Manager["LibraryState"]):
         """Return the revision that readers see now; 0 in a library without published records."""
         return self.values_list("revision", flat=True).get(pk=LibraryState.SINGLE)
 
+    def changed_at(self) -> datetime | None:
+        """Return when readers last saw something change; None in a library where nothing was ever published."""
+        return self.values_list("changed_at", flat=True).get(pk=LibraryState.SINGLE)
+
     def next_revision(self) -> int:
         """Raise the revision by one and return it.
 
@@ -23,7 +29,7 @@ class LibraryStateManager(models.Manager["LibraryState"]):
         reader that has seen revision n has seen every change up to n. Must be called inside a transaction.
         """
         self._require_transaction()
-        self.filter(pk=LibraryState.SINGLE).update(revision=F("revision") + 1)
+        self.filter(pk=LibraryState.SINGLE).update(revision=F("revision") + 1, changed_at=timezone.now())
         return self.current_revision()
 
     def next_number(self) -> int:
@@ -50,6 +56,7 @@ class LibraryState(models.Model):
 
     revision = models.PositiveBigIntegerField(_("판"), default=0)
     next_number = models.PositiveIntegerField(_("다음 번호"), default=1)
+    changed_at = models.DateTimeField(_("바뀐 때"), null=True, blank=True)
 
     objects: ClassVar[LibraryStateManager] = LibraryStateManager()
 
