@@ -113,6 +113,8 @@ class _CheckReader(FieldReader):
     def check(self, values: Mapping[str, Node], line: int) -> CheckData:
         self.need("checks", values, _REQUIRED, line)
         code = self.code(values.get("code"), line)
+        if (node := values.get("components")) == yaml_nodes.Sequence((), node.line if node else 0):
+            self.fault("components", "components: 하나 이상 적어 주십시오.", line)
         return CheckData(
             code=code,
             title=self.line_of_text("title", values.get("title"), MAX_TITLE_CHARS),
@@ -156,8 +158,8 @@ class _CheckReader(FieldReader):
 
 
 def canonical_paragraphs(text: str) -> str:
-    """Return a text with single spaces between sentences and no white space at the ends of its lines."""
-    lines = (" ".join(_SENTENCE_END.split(line.strip())) for line in canonical_text(text).split("\n"))
+    """Return a text with single spaces for tabs and between sentences, and no white space at the ends of its lines."""
+    lines = (" ".join(_SENTENCE_END.split(line.strip())) for line in canonical_text(text.replace("\t", " ")).split("\n"))
     return "\n".join(lines).strip()
 
 
@@ -166,13 +168,29 @@ def canonical_look(text: str) -> str:
     return canonical_text(text.expandtabs(4)).lstrip()
 
 
+def canonical_check(check: CheckData) -> CheckData:
+    """Return a check as it comes back from its own file."""
+    return CheckData(
+        code=check.code,
+        title=canonical_line(check.title),
+        area=canonical_line(check.area),
+        components=check.components,
+        factors=check.factors,
+        severity=check.severity,
+        risk=canonical_paragraphs(check.risk),
+        look=canonical_look(check.look),
+        pass_=canonical_paragraphs(check.pass_),
+        incidents=tuple(CheckIncidentData(cited.id, canonical_line(cited.why)) for cited in check.incidents),
+    )
+
+
 def format_checks(checks: Iterable[CheckData]) -> str:
     """Return the canonical text of the checks, ending in one line feed."""
     parts = [_HEADER]
     area = None
-    for check in checks:
+    for check in map(canonical_check, checks):
         if check.area != area:
-            parts.append(f"\n# ── {canonical_line(check.area)} ──\n")
+            parts.append(f"\n# ── {check.area} ──\n")
             area = check.area
         parts.append(_format_check(check))
     return "".join(parts)
@@ -182,8 +200,8 @@ def _format_check(check: CheckData) -> str:
     lines = [
         "",
         f"- code: {check.code}",
-        f"  title: {write_scalar(canonical_line(check.title))}",
-        f"  area: {write_scalar(canonical_line(check.area))}",
+        f"  title: {write_scalar(check.title)}",
+        f"  area: {write_scalar(check.area)}",
         f"  components: [{', '.join(map(_flow, check.components))}]",
         f"  factors: [{', '.join(map(_flow, check.factors))}]",
         f"  severity: {check.severity}",
@@ -191,7 +209,7 @@ def _format_check(check: CheckData) -> str:
         *_literal("look", check.look),
         *_folded("pass", check.pass_),
         "  incidents:" if check.incidents else "  incidents: []",
-        *(f"  - {{id: {cited.id}, why: {quoted(canonical_line(cited.why))}}}" for cited in check.incidents),
+        *(f"  - {{id: {cited.id}, why: {quoted(cited.why)}}}" for cited in check.incidents),
         "",
     ]
     return "\n".join(lines)
@@ -200,7 +218,7 @@ def _format_check(check: CheckData) -> str:
 def _folded(key: str, text: str) -> list[str]:
     """Return a folded block, a line for each sentence; a line break of the text is an empty line more."""
     lines = [f"  {key}: >-"]
-    for number, paragraph in enumerate(canonical_paragraphs(text).split("\n")):
+    for number, paragraph in enumerate(text.split("\n")):
         if number:
             lines.append("")
         lines.extend(f"    {sentence}" for sentence in _SENTENCE_END.split(paragraph) if sentence)
@@ -208,7 +226,7 @@ def _folded(key: str, text: str) -> list[str]:
 
 
 def _literal(key: str, text: str) -> list[str]:
-    return [f"  {key}: |-", *(f"    {line}" if line else "" for line in canonical_look(text).split("\n"))]
+    return [f"  {key}: |-", *(f"    {line}" if line else "" for line in text.split("\n"))]
 
 
 def _flow(text: str) -> str:

@@ -35,7 +35,7 @@ _ALLOWED = ", ".join(f"## {label}" for label in _FIELDS)
 _FENCE_OPEN = re.compile(r"\s*(?:(?:[-*+]|[0-9]{1,9}[.)])\s+)*(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})")
 _FENCE_CLOSE = re.compile(r"\s*(?P<fence>`{3,}|~{3,})\s*\Z")
 # "## 원인", "##원인", "# 원인", but not "#channel": one sign with no space is text.
-_HEADING = re.compile(r" {0,3}(?:#{1,6}(?:\s|\Z)|#{2,6}[^\s#])")
+_HEADING = re.compile(r" {0,3}(?:#+(?:\s|\Z)|##+[^\s#])")
 _TITLE = re.compile(r" {0,3}#+\s*(?P<title>.*?)\s*#*\s*\Z")
 _UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{2,})\s*\Z")
 _BOLD_LABEL = re.compile(r"\s*(?:\*\*|__)\s*(?:" + "|".join(_FIELDS) + r")\s*:?\s*(?:\*\*|__)\s*:?\s*\Z")
@@ -113,6 +113,8 @@ def read_sections(lines: Sequence[str], faults: FaultList, *, first_line: int) -
         field = block.field
         heading_lines[field] = block.line
         if not any(line.strip() for line in block.lines):
+            if block.is_cut:
+                continue
             faults.add(block.line, f"빈 절입니다: ## {SECTION_LABELS[field]}. 내용이 없으면 제목째 지워 주십시오.")
         elif field in LIST_SECTIONS:
             items[field] = _read_items(block, faults)
@@ -130,6 +132,7 @@ class _Block:
     line: int  # of the heading
     lines: list[str]  # below it
     fenced: list[bool]
+    is_cut: bool = False  # by a heading that is refused
 
 
 def _split(lines: Sequence[str], faults: FaultList, first_line: int) -> tuple[list[_Block], bool]:
@@ -171,6 +174,8 @@ def _split(lines: Sequence[str], faults: FaultList, first_line: int) -> tuple[li
             field = ""
         if not field:
             has_faults = True
+            if block is not None:
+                block.is_cut = True
             block = None
             continue
         seen[field] = number

@@ -133,28 +133,40 @@ class _TaxonomyReader(FieldReader):
         )
 
 
+def canonical_term(term: TermData) -> TermData:
+    """Return a term as it comes back from its own file."""
+    return TermData(
+        slug=term.slug,
+        label=canonical_line(term.label),
+        group=canonical_line(term.group),
+        about=canonical_line(term.about),
+        aliases=tuple(dict.fromkeys(filter(None, map(canonical_line, term.aliases)))),
+        label_en=canonical_line(term.label_en),
+    )
+
+
 def format_taxonomy(taxonomy: TaxonomyData) -> str:
     """Return the canonical text of the vocabularies, ending in one line feed."""
     parts = [_HEADER]
     for name, terms in taxonomy.vocabularies():
         parts.append("\n" + f"{name}:".ljust(_NAME_WIDTH) + f"# {VOCABULARIES[name]}\n")
         width = max((len(term.slug) for term in terms), default=0) + 2
-        parts.extend(f"  {f'{term.slug}:':<{width}}{{{_term(term)}}}\n" for term in terms)
+        parts.extend(f"  {f'{term.slug}:':<{width}}{{{_pairs(canonical_term(term))}}}\n" for term in terms)
     return "".join(parts)
 
 
-def _term(term: TermData) -> str:
+def _pairs(term: TermData) -> str:
     pairs = [f"label: {_flow(term.label)}"]
     if term.label_en:
         pairs.append(f"label_en: {_flow(term.label_en)}")
     if term.group:
         pairs.append(f"group: {_flow(term.group)}")
     if term.about:
-        pairs.append(f"about: {quoted(canonical_line(term.about))}")
+        pairs.append(f"about: {quoted(term.about)}")
     if term.aliases:
         pairs.append(f"aliases: [{', '.join(map(_flow, term.aliases))}]")
     return ", ".join(pairs)
 
 
 def _flow(text: str) -> str:
-    return write_scalar(canonical_line(text), in_flow=True)
+    return write_scalar(text, in_flow=True)

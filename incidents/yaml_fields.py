@@ -57,8 +57,8 @@ class FieldReader:
 
     def line_of_text(self, key: str, node: Node | None, limit: int) -> str:
         """Return one line of text of at most `limit` characters, empty when it is absent or faulty."""
-        scalar = self.scalar(key, node)
-        if scalar is None or not self._is_whole(key, scalar):
+        scalar = self._whole(key, node)
+        if scalar is None:
             return ""
         if "\n" in scalar.text.strip() or "\t" in scalar.text or CONTROL.search(scalar.text):
             self.fault(key, f"{key}: 한 줄로 적고 제어 문자는 지워 주십시오.", scalar.line)
@@ -67,19 +67,21 @@ class FieldReader:
 
     def text(self, key: str, node: Node | None, limit: int) -> str:
         """Return a text of one or more lines in canonical form, empty when it is absent or faulty."""
-        scalar = self.scalar(key, node)
-        if scalar is None or not self._is_whole(key, scalar):
+        scalar = self._whole(key, node)
+        if scalar is None:
             return ""
         if CONTROL.search(scalar.text):
             self.fault(key, f"{key}: 제어 문자를 지워 주십시오.", scalar.line)
             return ""
         return self._within(key, canonical_text(scalar.text), limit, scalar.line)
 
-    def _is_whole(self, key: str, scalar: Scalar) -> bool:
-        if scalar.is_cut:
-            advice = "빈칸 뒤의 # 부터는 주석이 되어 사라집니다. 값 전체를 큰따옴표로 감싸 주십시오."
-            self.fault(key, f"{key}: {advice}", scalar.line)
-        return not scalar.is_cut
+    def _whole(self, key: str, node: Node | None) -> Scalar | None:
+        """Return a filled scalar of which no comment has cut off a part; None when it is absent or faulty."""
+        if isinstance(node, Scalar) and node.is_cut:
+            advice = "# 부터는 주석이 되어 사라집니다. 값 전체를 큰따옴표로 감싸 주십시오."
+            self.fault(key, f"{key}: {advice}", node.line)
+            return None
+        return self.scalar(key, node)
 
     def _within(self, key: str, text: str, limit: int, line: int) -> str:
         if len(text) <= limit:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import yaml
 
 from incidents.faults import FaultList
+from incidents.plain_text import CONTROL
 
 MAX_DEPTH = 8  # records need 3, checks 4; anything deeper is a mistake or an attack
 
@@ -26,7 +27,8 @@ _QUOTE_HINT = "값 전체를 큰따옴표로 감싸 주십시오."
 class Scalar:
     """A value as the text that stands there; `line` is counted from 1. `is_plain`: without quotes, on its line.
 
-    `is_cut`: a ` #` follows on the same line, so that what stands after it is a comment.
+    `is_cut`: a ` #` follows on the same line, so that what stands after it is a comment; for an empty value only a `#`
+    with no space behind it (`title: #12`), since `title:  # the title` is a comment that was meant.
     """
 
     text: str
@@ -60,13 +62,15 @@ class _RefusedError(Exception):
 def read_yaml(text: str, faults: FaultList, *, first_line: int = 1) -> Node | None:
     """Return the tree of one YAML document, or None when it is empty or, after noting faults, unreadable.
 
-    `first_line` is the file's line on which `text` begins.
+    `text` has come through plain_text.decode(); `first_line` is the file's line on which it begins.
     """
     lines = text.split("\n")
-    tabs = [number for number, line in enumerate(lines) if "\t" in line]
-    for number in tabs:
-        faults.add(first_line + number, "탭이 있습니다. 탭 대신 빈칸을 써 주십시오.")
-    if tabs:
+    # Tabs are refused by YAML itself in most places; other characters would shift its count of lines.
+    unclean = [number for number, line in enumerate(lines) if "\t" in line or CONTROL.search(line)]
+    for number in unclean:
+        name = "탭이" if "\t" in lines[number] else "제어 문자가"
+        faults.add(first_line + number, f"{name} 있습니다. 지우거나 빈칸으로 바꾸어 주십시오.")
+    if unclean:
         return None
     reader = _Reader(lines, faults, first_line)
     try:
@@ -149,9 +153,9 @@ class _Reader:
             self.faults.add(line, f"비운 값은 그냥 비워 둡니다: {event.value}. 글이라면 큰따옴표로 감싸 주십시오.")
         is_cut = False
         end = event.end_mark
-        if is_plain and event.value and end is not None:
-            rest = self.lines[end.line][end.column :]
-            is_cut = rest.lstrip(" ").startswith("#")
+        if is_plain and end is not None and end.line < len(self.lines):
+            rest = self.lines[end.line][end.column :].lstrip(" ")
+            is_cut = rest.startswith("#") if event.value else re.match(r"#[^\s#]", rest) is not None
         return Scalar(str(event.value), line, is_plain, is_cut)
 
     def line(self, event: yaml.Event) -> int:
@@ -178,8 +182,11 @@ def _explain(error: yaml.MarkedYAMLError, lines: list[str], first_line: int) -> 
     ):
         if ":" in value:
             return first_line + number, f"값에 콜론(:)이 있습니다. {_QUOTE_HINT}"
-        if ":" not in source:
-            return first_line + number, "`키: 값` 꼴이 아닙니다. 콜론(:)과 그 뒤의 빈칸을 확인해 주십시오."
+        while number and not _is_pair(source):
+            number -= 1
+            source = lines[number]
+        if number and not _is_pair(lines[number - 1]):
+            return first_line + number - 1, "`키: 값` 꼴이 아닙니다. 콜론(:)과 그 뒤의 빈칸을 확인해 주십시오."
         return first_line + number, f"들여쓰기나 콜론(:)이 맞지 않습니다. 값에 콜론이 있으면 {_QUOTE_HINT}"
     if "quoted scalar" in context:
         return (
@@ -201,9 +208,16 @@ def _explain(error: yaml.MarkedYAMLError, lines: list[str], first_line: int) -> 
     )
 
 
-# What a plain scalar may not begin with or hold, in block and in flow style (YAML 1.2.2, 7.3.3).
+def _is_pair(line: str) -> bool:
+    """Return whether a line holds a key and a colon, or nothing that could be meant as one."""
+    text = line.strip()
+    return not text or text.startswith(("#", "-")) or re.match(r"[^:]+:(?:\s|\Z)", text) is not None
+
+
+# What a plain scalar may not begin with or hold, in block and in flow style (YAML 1.2.2, 7.3.3; PyYAML alone trips
+# over a question mark in flow style).
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`")
-_FLOW_INDICATORS = re.compile(r"[,\[\]{}]")
+_FLOW_INDICATORS = re.compile(r"[,?\[\]{}]")
 # Words that some YAML reader takes for something else than text: YAML 1.1 booleans, nulls, `=` and `<<`, and the
 # numbers of 1.1 (underscores, sexagesimal, 0b) and 1.2 (0o, exponents), dates and times.
 _SPECIAL_WORDS = re.compile(r"(?i:y|yes|n|no|true|false|on|off|null|~|=|<<)\Z")
