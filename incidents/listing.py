@@ -345,14 +345,15 @@ class Listing:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The page's rows under their groups; empty without `group`."""
+        """The page's full matches under their groups; empty without `group`."""
         if not self.params.group:
             return ()
         totals = Counter(self._main_terms(self._full_rows).tolist())
-        on_page = self._main_terms(self.catalogue.rows_of(self.page_pks)).tolist()
+        full = [row for row in self.rows if row.match == "all"]
+        on_page = self._main_terms(self.catalogue.rows_of([row.incident.pk for row in full])).tolist()
         groups: list[Group] = []
         taken: list[Row] = []
-        for place, (term, row) in enumerate(zip(on_page, self.rows, strict=True)):
+        for place, (term, row) in enumerate(zip(on_page, full, strict=True)):
             taken.append(row)
             if place + 1 == len(on_page) or on_page[place + 1] != term:
                 slug, label, query = self._group_address(term)
@@ -367,6 +368,11 @@ class Listing:
         value = self.catalogue.vocabularies[self.params.group].by_pk[term]
         values = {**self.params.values, self.params.group: (value,)}
         return value.slug, _label(value), self.params.query(values=values, group="")
+
+    @property
+    def partial_rows(self) -> tuple[Row, ...]:
+        """The page's partial matches, which stand after the groups."""
+        return tuple(row for row in self.rows if row.match == "partial")
 
     # Facets and choices
 
@@ -560,7 +566,7 @@ def listing_of(params: ListingParams, catalogue: Catalogue) -> Listing:
 def _search(params: ListingParams) -> SearchResult | None:
     if not params.q:
         return None
-    return fresh_backend().search(parse_query(params.q))
+    return fresh_backend().search(parse_query(params.q, is_as_typed=params.is_as_typed))
 
 
 def _label(value: Value) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from incidents.errors import BadParameter
@@ -37,18 +38,33 @@ class Clause:
     is_negated: bool = False
     field: str | None = None
 
+    @property
+    def source(self) -> str:
+        """The clause as one would type it."""
+        label = next((f"{name}:" for name, field in FIELD_LABELS.items() if field == self.field), "")
+        return f"{'-' * self.is_negated}{label}" + (f'"{self.text}"' if self.is_phrase else self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A parsed query. text: what was typed in NFC, without invisible signs, for the search box.
 
     public_id and url are set where the whole query names a record by its ID (`IL-0421`) or a source's address.
+    is_as_typed declines a correction: the reader came back to the words as they were typed.
     """
 
     text: str
     clauses: tuple[Clause, ...]
     public_id: str | None = None
     url: str | None = None
+    is_as_typed: bool = False
+
+    def without_each_word(self) -> Iterator[tuple[str, str]]:
+        """Yield (a word or phrase, the query's text without it) for each that must be found, where there are two or more."""
+        wanted = [clause for clause in self.clauses if not clause.is_negated]
+        if len(wanted) > 1:
+            for dropped in wanted:
+                yield dropped.source, " ".join(c.source for c in self.clauses if c is not dropped)
 
     @property
     def is_blank(self) -> bool:
@@ -61,7 +77,7 @@ class SearchQuery:
         return bool(self.clauses)
 
 
-def parse_query(text: str) -> SearchQuery:
+def parse_query(text: str, *, is_as_typed: bool = False) -> SearchQuery:
     """Return the query that a reader means.
 
     `"…"` is a phrase, `-` before a word excludes it, a Korean field label and a colon search one field; every other
@@ -97,7 +113,7 @@ def parse_query(text: str) -> SearchQuery:
     if named:
         digits = re.sub(r"\D", "", named[1])
         public_id = f"IL-{digits.zfill(4)}"
-    return SearchQuery(shown, tuple(dict.fromkeys(clauses)), public_id, address[1] if address else None)
+    return SearchQuery(shown, tuple(dict.fromkeys(clauses)), public_id, address[1] if address else None, is_as_typed)
 
 
 def _clean(text: str) -> str:
