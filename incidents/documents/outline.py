@@ -1,0 +1,455 @@
+"""Markdown → a tree of sections, each with its heading and its blocks. Pure text.
+
+Unlike a Markdown parser this keeps every block's source text and also sees the headings that people write without `#`:
+a bold line alone, a known word behind `□` or a number, `**Impact:** …` before a sentence. `#` in a fence is no heading,
+a comment is no text, and `2021. 12. 1.` is a date and no list.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from incidents.documents.vocabulary import display, fold
+
+BlockKind = Literal["paragraph", "list", "table", "code", "quote", "rule"]
+# Says whether a text is, word for word, a known heading.
+Known = Callable[[str], bool]
+
+# Real headings have the levels 1–6; what only looks like one stands below the last real one.
+BOLD_LEVEL: Final = 8
+PLAIN_LEVEL: Final = 9
+LABEL_LEVEL: Final = 10
+
+_ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX_TIGHT = re.compile(r"^(#{2,6})([^\s#].*)$")
+_SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
+_FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})([^`]*)$")
+_RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+_ITEM = re.compile(r"^(\s*)([-*+•·∙◦○●▪■▶►‣※❏❖➤➢]|[\uf000-\uf0ff]|ㅇ(?=\s)|\d{1,3}[.)]|[①-⑳])(?:(\s+)(.*)|$)", re.DOTALL)
+_GLUED_ITEM = re.compile(r"^(\s*)([•∙◦●▪‣①-⑳])(\S.*)$", re.DOTALL)
+_DATE_AHEAD = re.compile(r"^\s*\d{1,4}\.\s*\d{1,2}\.")
+_QUOTE = re.compile(r"^ {0,3}>\s?(.*)$")
+_TABLE_LINE = re.compile(r"^\s*\|.*\|\s*$|^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_BOLD_LINE = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)(.{1,160}?)(?<=\S)\1\s*[:：]?\s*$")
+_BOLD_LABEL = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)([^*_\n]{1,80}?)\s*(?:[:：]\s*\1|\1\s*[:：])\s*(\S.*)$", re.DOTALL)
+_PLAIN_LABEL = re.compile(r"^\s{0,3}([^\s:：|`*_>#][^:：|`\n]{0,39}?)\s*[:：]\s+(\S.*)$", re.DOTALL)
+_MARKED = re.compile(r"^\s{0,3}(?:[□■▣◆◇▶►◎●○※❏]|ㅇ(?=\s)|\d{1,2}(?:\.\d{1,2})*[.)]?(?=\s)|[가-하][.)]|[①-⑳]|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]\.?|【|\[|<|《)\s*\S")
+_COMMENT_OPEN: Final = "<!--"
+_FRONT_KEY = re.compile(r"^([A-Za-z가-힣][\w가-힣 .-]{0,40}?)\s*:(?:\s+(.*))?$")
+_FRONT_LINES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a section: its source text, without the blank lines around it."""
+
+    kind: BlockKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading (as it stands, `""` for the text before the first one) with its own blocks and its subsections."""
+
+    heading: str
+    level: int
+    blocks: tuple[Block, ...] = ()
+    children: tuple["Section", ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The heading as an editor reads it."""
+        return display(self.heading)
+
+    def walk(self) -> Iterator["Section"]:
+        """This section and all below it, in document order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A document: its front matter as labelled values, and the root section (level 0, no heading)."""
+
+    front_matter: tuple[tuple[str, str], ...]
+    root: Section
+    has_real_headings: bool
+    comments: tuple[str, ...]
+    unclosed_fence: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    text: str
+    level: int
+    # Text that stands in the heading's own line (`**Impact:** …`).
+    rest: str = ""
+
+
+class TooManySections(ValueError):
+    """More headings than a document written by people has."""
+
+
+def outline(markdown: str, known: Known, *, most_sections: int = 2_000) -> Outline:
+    """The tree of a document in LF and NFC; raises `TooManySections`.
+
+    `known` decides whether a line that merely could be a heading is one.
+    """
+    front_matter, body = split_front_matter(markdown)
+    lines, comments = _without_comments(body.split("\n"))
+    pieces, unclosed = _pieces(lines, known)
+    pieces = _plain_labels_open(pieces)
+    count = sum(isinstance(piece, _Heading) for piece in pieces)
+    if count > most_sections:
+        raise TooManySections(count)
+    real = any(isinstance(piece, _Heading) and piece.level <= 6 for piece in pieces)
+    return Outline(front_matter, _tree(pieces), real, comments, unclosed)
+
+
+def split_front_matter(markdown: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """The labelled values of a `---` (or `+++`) front matter, and the text after it.
+
+    Read line by line, not as YAML: a value is text here, and odd front matter must neither fail nor vanish.
+    """
+    lines = markdown.lstrip("\n").split("\n")
+    fence = lines[0].strip()
+    if fence not in ("---", "+++"):
+        return (), markdown
+    end = next((at for at, line in enumerate(lines[1:_FRONT_LINES], 1) if line.strip() in (fence, "...")), 0)
+    pairs: list[tuple[str, str]] = []
+    for line in lines[1:end]:
+        key = _FRONT_KEY.match(line.replace(" = ", ": ", 1) if fence == "+++" else line)
+        if key:
+            pairs.append((key.group(1).strip(), _unquoted(key.group(2) or "")))
+        elif pairs and line.strip() and not line.lstrip().startswith("#"):
+            label, value = pairs[-1]
+            addition = _unquoted(line.strip().removeprefix("- "))
+            pairs[-1] = (label, f"{value}, {addition}" if value and line.lstrip().startswith("- ") else f"{value} {addition}".strip())
+        elif line.strip() and not line.lstrip().startswith("#"):
+            return (), markdown
+    if not end or not pairs:
+        return (), markdown
+    return tuple(pairs), "\n".join(lines[end + 1 :])
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    if value in (">", "|", ">-", "|-"):
+        return ""
+    return value[1:-1].strip() if value.startswith("[") and value.endswith("]") else value
+
+
+def _without_comments(lines: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Lines without HTML comments outside code; an unclosed one is text, so that nothing vanishes."""
+    kept: list[str] = []
+    comments: list[str] = []
+    fence = ""
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        fence = _fence_after(fence, line)
+        start = -1 if fence else _comment_start(line)
+        while start >= 0:
+            end_line, end = at, line.find("-->", start + len(_COMMENT_OPEN))
+            comment = line[start + len(_COMMENT_OPEN) : end if end >= 0 else None]
+            while end < 0 and end_line + 1 < len(lines):
+                end_line += 1
+                end = lines[end_line].find("-->")
+                comment += "\n" + lines[end_line][: end if end >= 0 else None]
+            if end < 0:
+                break
+            comments.append(comment.strip())
+            line = line[:start] + lines[end_line][end + len("-->") :]
+            at = end_line
+            start = _comment_start(line)
+            if not line.strip():
+                line = ""
+        kept.append(line)
+        at += 1
+    return kept, tuple(comments)
+
+
+def _comment_start(line: str) -> int:
+    """Where a comment opens outside a code span; -1 when none does."""
+    start = line.find(_COMMENT_OPEN)
+    return -1 if start >= 0 and line.count("`", 0, start) % 2 else start
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The fence that is open after `line`, given the one that was open before it."""
+    found = _FENCE.match(line)
+    if not fence:
+        return found.group(2) if found else ""
+    closes = found and found.group(2).startswith(fence) and not found.group(3).strip()
+    return "" if closes else fence
+
+
+_Piece = _Heading | Block
+
+
+def _pieces(lines: list[str], known: Known) -> tuple[list[_Piece], bool]:
+    """Headings and blocks in document order, and whether a fence was never closed."""
+    pieces: list[_Piece] = []
+    unclosed = False
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if not line.strip():
+            at += 1
+            continue
+        if _FENCE.match(line):
+            end, closed = _fence_end(lines, at)
+            unclosed = unclosed or not closed
+            pieces.append(Block("code", "\n".join(lines[at:end]).rstrip()))
+            at = end
+            continue
+        heading = _real_heading(line)
+        if heading:
+            pieces.append(heading)
+            at += 1
+            continue
+        if _RULE.match(line):
+            pieces.append(Block("rule", line.strip()))
+            at += 1
+            continue
+        if _is_table(lines, at):
+            end = at
+            while end < len(lines) and ("|" in lines[end]) and lines[end].strip():
+                end += 1
+            pieces.append(Block("table", "\n".join(lines[at:end])))
+            at = end
+            continue
+        if _QUOTE.match(line):
+            end = at
+            while end < len(lines) and _QUOTE.match(lines[end]):
+                end += 1
+            pieces.append(Block("quote", "\n".join(lines[at:end])))
+            at = end
+            continue
+        marked = _marked_heading(lines, at, known)
+        if marked:
+            pieces.append(marked)
+            at += 1
+            continue
+        if is_item(line):
+            end = _list_end(lines, at, known)
+            pieces.append(Block("list", _plain_bullets(lines[at:end])))
+            at = end
+            continue
+        end = _paragraph_end(lines, at, known)
+        if end < len(lines) and end > at and _SETEXT.match(lines[end]) and lines[end].strip():
+            # The last line of the paragraph is the heading; Markdown takes them all, people mean the one.
+            pieces.extend(_paragraph(lines[at : end - 1], known))
+            pieces.append(_Heading(lines[end - 1].strip(), 1 if "=" in lines[end] else 2))
+            at = end + 1
+            continue
+        pieces.extend(_paragraph(lines[at:end], known))
+        at = end
+    return pieces, unclosed
+
+
+def _fence_end(lines: list[str], at: int) -> tuple[int, bool]:
+    fence = _fence_after("", lines[at])
+    for end in range(at + 1, len(lines)):
+        if not _fence_after(fence, lines[end]):
+            return end + 1, True
+    return len(lines), False
+
+
+def _real_heading(line: str) -> _Heading | None:
+    found = _ATX.match(line) or _ATX_TIGHT.match(line)
+    return _Heading((found.group(2) or "").strip(), len(found.group(1))) if found else None
+
+
+def _is_table(lines: list[str], at: int) -> bool:
+    if "|" not in lines[at]:
+        return False
+    if _TABLE_LINE.match(lines[at]) and lines[at].count("|") >= 2:
+        return True
+    return at + 1 < len(lines) and "|" in lines[at + 1] and bool(_TABLE_RULE.match(lines[at + 1]))
+
+
+def is_item(line: str) -> bool:
+    """Whether a line opens a list item; a Korean date at its start (`2021. 12. 1.`) doesn't."""
+    if _DATE_AHEAD.match(line) or _RULE.match(line):
+        return False
+    return bool(_ITEM.match(line) or _GLUED_ITEM.match(line))
+
+
+def _list_end(lines: list[str], at: int, known: Known) -> int:
+    """Where the list that starts at `at` ends: after its items, what is indented under them, and lazy lines."""
+    end, fence = at + 1, _fence_after("", lines[at])
+    while end < len(lines):
+        line = lines[end]
+        if fence:
+            fence = _fence_after(fence, line)
+        elif not line.strip():
+            following = next((later for later in range(end, len(lines)) if lines[later].strip()), None)
+            if following is None or not (is_item(lines[following]) or lines[following].startswith((" ", "\t"))):
+                return end
+            if _marked_heading(lines, following, known):
+                return end
+            end = following
+            continue
+        elif _real_heading(line) or _RULE.match(line) or _marked_heading(lines, end, known) or _bold_heading(line):
+            return end
+        elif not line.startswith((" ", "\t")) and (_FENCE.match(line) or _is_table(lines, end) or _QUOTE.match(line)):
+            return end
+        else:
+            fence = _fence_after("", line)
+        end += 1
+    return end
+
+
+def _plain_bullets(lines: list[str]) -> str:
+    """List lines with the bullets that Markdown knows: `•`, `ㅇ`, `①` … become `-` or a number."""
+    shown: list[str] = []
+    fence = ""
+    for line in lines:
+        was_code = bool(fence)
+        fence = _fence_after(fence, line)
+        found = None if was_code or fence else (_ITEM.match(line) or _GLUED_ITEM.match(line))
+        if found and not _DATE_AHEAD.match(line):
+            indent, marker = found.group(1), found.group(2)
+            text = (found.group(4) if found.re is _ITEM else found.group(3)) or ""
+            if "①" <= marker <= "⑳":
+                marker = f"{ord(marker) - ord('①') + 1}."
+            elif not (marker in "-*+" or marker[0].isdigit()):
+                marker = "-"
+            gap = (found.group(3) or " ") if found.re is _ITEM else " "
+            line = f"{indent}{marker}{gap if len(gap) <= 4 else ' '}{text}"
+        shown.append(line.rstrip())
+    return "\n".join(shown).rstrip("\n")
+
+
+def _paragraph_end(lines: list[str], at: int, known: Known) -> int:
+    end = at + 1
+    while end < len(lines):
+        line = lines[end]
+        if not line.strip() or _real_heading(line) or _FENCE.match(line) or _QUOTE.match(line):
+            return end
+        if _SETEXT.match(line) and len(lines[end - 1].strip()) <= 120:
+            return end
+        if _RULE.match(line) or _is_table(lines, end) or is_item(line) or _marked_heading(lines, end, known):
+            return end
+        end += 1
+    return end
+
+
+def _bold_heading(line: str) -> str:
+    """The text of a line that is wholly bold, `""` when it isn't or reads like a sentence."""
+    found = _BOLD_LINE.match(line)
+    if not found or found.group(1) in found.group(2):
+        return ""
+    text = found.group(2).strip()
+    return "" if text.endswith((".", "!", "。", ",")) or not fold(text) else text
+
+
+def _marked_heading(lines: list[str], at: int, known: Known) -> _Heading | None:
+    """A known heading behind a sign or number, alone on its line (`□ 장애 개요`, `2. 원인`, `[조치 내용]`)."""
+    line = lines[at]
+    if len(line) > 80 or line.startswith(("    ", "\t")) or not _MARKED.match(line) or _DATE_AHEAD.match(line):
+        return None
+    text = line.strip()
+    if not known(text) or text.endswith((".", "다", "다.")):
+        return None
+    dots = re.match(r"^\d+((?:\.\d+)*)", text)
+    deeper = text[0] in "○ㅇ가나다라마바사①②③④⑤⑥⑦⑧⑨" or bool(dots and dots.group(1))
+    return _Heading(text, PLAIN_LEVEL if deeper else BOLD_LEVEL)
+
+
+def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
+    """A paragraph, cut where one of its lines is a heading in disguise."""
+    gathered: list[str] = []
+
+    def flush() -> Iterator[_Piece]:
+        text = "\n".join(gathered).strip()
+        gathered.clear()
+        if text:
+            yield Block("paragraph", text)
+
+    labels = sum(bool(_PLAIN_LABEL.match(line) or _BOLD_LABEL.match(line)) for line in lines)
+    for number, line in enumerate(lines):
+        bold = _bold_heading(line)
+        if bold and (number == 0 or known(bold)):
+            yield from flush()
+            yield _Heading(bold, BOLD_LEVEL)
+            continue
+        if len(lines) == 1 and len(line) <= 60 and not line.rstrip().endswith((".", "다")) and known(line):
+            yield from flush()
+            yield _Heading(line.strip(), BOLD_LEVEL)
+            continue
+        label = _BOLD_LABEL.match(line)
+        if label and known(label.group(2)):
+            yield from flush()
+            yield _Heading(label.group(2), LABEL_LEVEL)
+            gathered.append(label.group(3))
+            continue
+        # One `Impact: …` is a heading; a row of labels is a table without lines and stays together.
+        plain = _PLAIN_LABEL.match(line)
+        if plain and number == 0 and labels == 1 and known(plain.group(1)):
+            yield from flush()
+            yield _Heading(plain.group(1), LABEL_LEVEL, rest="plain")
+            gathered.append(plain.group(2))
+            continue
+        gathered.append(line.rstrip())
+    yield from flush()
+
+
+def _plain_labels_open(pieces: list[_Piece]) -> list[_Piece]:
+    """A document of `Impact: …` paragraphs is one in labels; a single such paragraph only speaks for itself.
+
+    Behind a lone one the section before it goes on, under its own heading again.
+    """
+    plain = sum(isinstance(piece, _Heading) and piece.rest == "plain" for piece in pieces)
+    if plain >= 3:
+        return pieces
+    opened: list[_Piece] = []
+    resumed: _Heading | None = None
+    since_label = -1
+    for piece in pieces:
+        if isinstance(piece, _Heading):
+            since_label = 0 if piece.rest == "plain" else -1
+            if piece.rest != "plain":
+                resumed = piece
+        elif since_label >= 0:
+            since_label += 1
+            if since_label > 1 and piece.kind == "paragraph" and resumed is not None:
+                opened.append(replace(resumed, level=LABEL_LEVEL))
+                since_label = -1
+        opened.append(piece)
+    return opened
+
+
+@dataclass(slots=True)
+class _Open:
+    heading: str
+    level: int
+    blocks: list[Block]
+    children: list[Section]
+
+    def close(self) -> Section:
+        return Section(self.heading, self.level, tuple(self.blocks), tuple(self.children))
+
+
+def _tree(pieces: list[_Piece]) -> Section:
+    stack = [_Open("", 0, [], [])]
+
+    def close_to(level: int) -> None:
+        while len(stack) > 1 and stack[-1].level >= level:
+            closed = stack.pop().close()
+            stack[-1].children.append(closed)
+
+    for piece in pieces:
+        if isinstance(piece, Block):
+            stack[-1].blocks.append(piece)
+        else:
+            close_to(piece.level)
+            stack.append(_Open(piece.text, piece.level, [], []))
+    close_to(1)
+    return stack[0].close()
