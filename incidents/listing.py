@@ -22,7 +22,7 @@ from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_p
 from incidents.indexing import fresh_backend
 from incidents.models import Incident
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
-from incidents.search_documents import search_documents
+from incidents.search_documents import snippet_document
 
 ENOUGH_RESULTS = 10  # with fewer full matches, the best partial ones follow
 FREQUENT = 3  # components named in the sentence of the full view
@@ -304,7 +304,7 @@ class Listing:
         snippets: Mapping[int, Snippet] = {}
         titles: Mapping[int, SafeString] = {}
         if self._found is not None and self.incidents:
-            documents = search_documents(self.incidents)
+            documents = [snippet_document(incident) for incident in self.incidents]
             backend = get_search_backend()
             snippets = backend.snippets(self._query, documents)
             titles = {document.id: backend.mark(self._query, document.title) for document in documents}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from django.db.models import QuerySet
 
@@ -16,6 +16,22 @@ SECTION_LABELS = {
     name: str(Incident._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
     for name in ("title", *TEXT_FIELDS, *LIST_FIELDS)
 }
+
+
+def snippet_document(incident: Incident) -> SearchDocument:
+    """Return what a row's snippet is cut from: the texts alone, which the row has loaded already."""
+    return SearchDocument(
+        id=incident.pk,
+        public_id=incident.public_id,
+        title=incident.title,
+        organization=incident.organization.name if incident.organization else "",
+        labels=(),
+        sections=_sections(incident),
+        sources=(),
+        year=incident.year or 0,
+        sort_date=0,
+        revision=incident.revision,
+    )
 
 
 def search_document(incident: Incident) -> SearchDocument:
@@ -36,8 +52,7 @@ def search_document(incident: Incident) -> SearchDocument:
         title=incident.title,
         organization=" ".join((organization.name, *organization.aliases)) if organization else "",
         labels=tuple(labels),
-        sections={name: plain_text(getattr(incident, name)) for name in TEXT_FIELDS}
-        | {name: "\n".join(map(plain_text, getattr(incident, name))) for name in LIST_FIELDS},
+        sections=_sections(incident),
         sources=tuple(
             text for source in incident.sources.all() for text in (source.url, source.title, source.publisher) if text
         ),
@@ -47,12 +62,13 @@ def search_document(incident: Incident) -> SearchDocument:
     )
 
 
-def search_documents(incidents: Iterable[Incident]) -> list[SearchDocument]:
-    """Return the documents of some records, in their order."""
-    return [search_document(incident) for incident in incidents]
-
-
 def iterate_documents(incidents: QuerySet[Incident]) -> Iterator[SearchDocument]:
     """Yield the documents of many records in bounded memory."""
     for incident in incidents.for_records().iterator(chunk_size=500):  # type: ignore[attr-defined]
         yield search_document(incident)
+
+
+def _sections(incident: Incident) -> dict[str, str]:
+    texts = {name: plain_text(getattr(incident, name)) for name in TEXT_FIELDS}
+    lists = {name: "\n".join(map(plain_text, getattr(incident, name))) for name in LIST_FIELDS}
+    return texts | lists
