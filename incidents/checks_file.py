@@ -159,7 +159,9 @@ class _CheckReader(FieldReader):
 
 def canonical_paragraphs(text: str) -> str:
     """Return a text with single spaces for tabs and between sentences, and no white space at the ends of its lines."""
-    lines = (" ".join(_SENTENCE_END.split(line.strip())) for line in canonical_text(text.replace("\t", " ")).split("\n"))
+    lines = (
+        " ".join(_SENTENCE_END.split(line.strip())) for line in canonical_text(text.replace("\t", " ")).split("\n")
+    )
     return "\n".join(lines).strip()
 
 

@@ -45,10 +45,11 @@ class Vocabulary:
         """Return up to three slugs that may have been meant, the likeliest first: by spelling, label and alias."""
         words = self.words.get(name, {})
         spellings = {slug, slug.replace("-", " ")}
-        exact = [words[spelling] for spelling in spellings if spelling in words]
+        if exact := {words[spelling] for spelling in spellings if spelling in words}:
+            return tuple(exact)
         parts = [known for known in sorted(self.slugs.get(name, ())) if slug in known.split("-")]
         near = [words[word] for word in get_close_matches(slug, words, n=3, cutoff=0.6)]
-        return tuple(dict.fromkeys([*exact, *near, *parts]))[:3]
+        return tuple(dict.fromkeys([*near, *parts]))[:3]
 
 
 def record_faults(located: LocatedRecord, vocabulary: Vocabulary, known_ids: Collection[str]) -> Iterator[Fault]:

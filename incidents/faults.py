@@ -39,8 +39,9 @@ class FaultList:
         self.faults: list[Fault] = []
 
     def add(self, line: int, message: str) -> None:
-        """Note a fault at `line`, counted from 1."""
-        self.faults.append(Fault(self.file, line, message))
+        """Note a fault at `line`, counted from 1. What the message quotes from the file can't break its line."""
+        shown = "".join(sign if sign.isprintable() else " " for sign in message)
+        self.faults.append(Fault(self.file, line, shown))
 
     def raise_if_any(self) -> None:
         """Raise RecordError when a fault was noted."""

@@ -36,7 +36,7 @@ sources:
 
 
 def edited(*edits: tuple[str, str]) -> str:
-    """Return the good record with each (old, new) put in once; an old text that isn't there is a mistake of the test."""
+    """Return the good record with each (old, new) put in once; an old text must stand there once."""
     text = GOOD
     for old, new in edits:
         if text.count(old) != 1:

@@ -1,6 +1,8 @@
 """Properties of reading and writing that hold for every record and for every file."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -68,9 +70,7 @@ def records(draw: st.DrawFn) -> RecordData:
     others = IDS.filter(lambda other: other != record_id)
     status = draw(st.sampled_from(["draft", "in_review", "published", "withdrawn", "merged"]))
     least = 1 if status == "published" else 0
-    moments = {
-        key: draw(st.none() | MOMENTS) for key in ("started_at", "detected_at", "mitigated_at", "resolved_at")
-    }
+    moments = {key: draw(st.none() | MOMENTS) for key in ("started_at", "detected_at", "mitigated_at", "resolved_at")}
     if order_problems(moments):
         moments = {"started_at": moments["started_at"]}
     needed = {"symptom", "cause", "actions", "lesson"} if status == "published" else set()
@@ -86,12 +86,11 @@ def records(draw: st.DrawFn) -> RecordData:
     }
     lines = LINES.filter(bool) if status == "published" else LINES
     reasons = RAW_TEXTS.map(canonical_text)
-    return RecordData(
+    record = RecordData(
         id=record_id,
         title=draw(lines),
         organization=draw(lines)[:100].strip() or "조직",
         year=draw(st.integers(1940, 2100) if status == "published" else st.none() | st.integers(1940, 2100)),
-        **moments,
         causes=draw(st.lists(SLUGS, min_size=least, max_size=3, unique=True).map(tuple)),
         components=draw(st.lists(SLUGS, min_size=least, max_size=5, unique=True).map(tuple)),
         factors=draw(st.lists(SLUGS, max_size=6, unique=True).map(tuple)),
@@ -105,13 +104,12 @@ def records(draw: st.DrawFn) -> RecordData:
                 max_size=2,
             ).map(tuple)
         ),
-        **texts,
         status_at=None if status == "published" else draw(st.none() | MOMENTS),
-        status_reason=""
-        if status == "published"
-        else draw(reasons.filter(bool) if status == "withdrawn" else reasons),
+        status_reason="" if status == "published" else draw(reasons.filter(bool) if status == "withdrawn" else reasons),
         merged_into=draw(others) if status == "merged" else "",
     )
+    parts: dict[str, Any] = {**moments, **texts}  # fields of different types by name
+    return replace(record, **parts)
 
 
 @given(records())
