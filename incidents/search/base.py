@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -56,16 +57,18 @@ class NearTerm:
     count: int
 
 
+def no_ids() -> Ids:
+    """Return no primary keys."""
+    return np.empty(0, np.int64)
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """The answer to one query, to be narrowed by facets without a second search.
 
-    full: primary keys of the records with every word, best first (int64).
-    full_scores: their scores, falling.
-    partial(limit, allowed): primary keys of the best partial matches, best first; computed when first asked for. The rule
-    that they show only below ten full matches is the caller's, since it is about the narrowed count: `page_of` does both.
-    jump: public ID of the record that the query names by ID or source URL, else None. unknown: words of the query
-    that no record holds. near: vocabulary close to the query.
+    full: primary keys of the records with every word, best first (int64). full_scores: their scores, falling.
+    jump: public ID of the record that the query names by ID or source URL, else None. unknown: words of the query as
+    typed that no record holds. What costs more than the matches themselves is made when it is first asked for.
     """
 
     full: Ids
@@ -73,13 +76,31 @@ class SearchResult:
     interpretation: Interpretation
     jump: str | None = None
     unknown: tuple[str, ...] = ()
-    near: tuple[NearTerm, ...] = ()
-    partial_source: Callable[[], Ids] = field(default=lambda: np.empty(0, np.int64), repr=False)
+    make_partial: Callable[[], Ids] = field(default=no_ids, repr=False)
+    make_inside: Callable[[], Ids] = field(default=no_ids, repr=False)
+    make_near: Callable[[], tuple[NearTerm, ...]] = field(default=tuple, repr=False)
 
-    @property
+    @cached_property
     def partial(self) -> Ids:
-        """Return the best partial matches in order, at most PARTIAL_LIMIT, none of them in `full`; computed once."""
-        return self.partial_source()
+        """Primary keys of the best partial matches, best first: at most PARTIAL_LIMIT, none of them in `full`."""
+        return self.make_partial()
+
+    @cached_property
+    def inside(self) -> Ids:
+        """Those of the partial matches that hold the letters of a one-word query inside other words (`로그` in 로그인).
+
+        They follow even where many records match in full, so that nothing written in a record is unfindable.
+        """
+        return self.make_inside()
+
+    @cached_property
+    def near(self) -> tuple[NearTerm, ...]:
+        """Vocabulary close to the query, each with the number of records it finds; none that finds nothing."""
+        return self.make_near()
+
+    def following(self, full_count: int) -> Ids:
+        """Return what follows after `full_count` full matches, the number that the facets left: partial or inside."""
+        return self.partial if full_count < PARTIAL_BELOW else self.inside
 
 
 PARTIAL_BELOW = 10  # partial matches follow when fewer records than this hold every word

@@ -20,6 +20,10 @@ from incidents.search.postings import SECTION_BITS
 SECTIONS = ("title", "symptom", "trigger", "cause", "contributing_factors", "detection", "actions", "follow_ups",
             "lesson", "organization", "labels", "sources", "id")  # fmt: skip
 SECTION_NUMBER = {name: number for number, name in enumerate(SECTIONS)}
+HEADINGS = {
+    "symptom": "증상", "trigger": "촉발", "cause": "원인", "contributing_factors": "기여 요인", "detection": "감지",
+    "actions": "조치", "follow_ups": "후속 조치", "lesson": "교훈",
+}  # fmt: skip  # they stand on every record's page, so a search for one must find the records that have it
 MAX_TERM = 200  # characters of a term: longer ones are cut, on both sides
 
 
@@ -61,7 +65,7 @@ def section_texts(document: SearchDocument) -> tuple[str, ...]:
         document.organization,
         "\n".join(document.labels),
         "\n".join(_source_text(source) for source in document.sources),
-        f"{document.public_id} {document.year}",
+        " ".join((document.public_id, str(document.year), *(HEADINGS[name] for name in SECTIONS[1:9] if sections.get(name)))),
     )
 
 
@@ -107,33 +111,19 @@ def _pack(found: dict[str, list[int]]) -> TermPlaces:
     return TermPlaces(terms, counts, np.array([place for item in lists for place in item], np.uint32))
 
 
-def to_bytes(analysed: AnalysedDocument) -> bytes:
-    """Return the analysis as compressed bytes."""
-    parts = [np.asarray(analysed.lengths, "<i8").tobytes()]
-    for group in (analysed.words, analysed.surfaces):
-        text = "\n".join(group.terms).encode("utf-8", "surrogatepass")
-        parts += [text, np.asarray(group.counts, "<u4").tobytes(), np.asarray(group.places, "<u4").tobytes()]
-    header = struct.pack(f"<{len(parts)}I", *map(len, parts))
-    return zlib.compress(header + b"".join(parts), 1)
+def pack(group: TermPlaces) -> bytes:
+    """Return terms with their places as compressed bytes."""
+    text = "\n".join(group.terms).encode("utf-8", "surrogatepass")
+    parts = (text, np.asarray(group.counts, "<u4").tobytes(), np.asarray(group.places, "<u4").tobytes())
+    return zlib.compress(struct.pack("<3I", *map(len, parts)) + b"".join(parts), 1)
 
 
-def from_bytes(data: bytes) -> AnalysedDocument:
-    """Return the analysis of `to_bytes`; ValueError, struct.error or zlib.error if the bytes are damaged."""
+def unpack(data: bytes) -> TermPlaces:
+    """Return what `pack` packed; ValueError, struct.error or zlib.error if the bytes are damaged."""
     raw = zlib.decompress(data)
-    sizes = struct.unpack_from("<7I", raw)
-    offset = 28
-    parts = []
-    for size in sizes:
-        parts.append(raw[offset : offset + size])
-        offset += size
-
-    def group(text: bytes, counts: bytes, places: bytes) -> TermPlaces:
-        terms = tuple(text.decode("utf-8", "surrogatepass").split("\n")) if text else ()
-        return TermPlaces(terms, np.frombuffer(counts, "<u4"), np.frombuffer(places, "<u4"))
-
-    return AnalysedDocument(group(*parts[1:4]), group(*parts[4:7]), np.frombuffer(parts[0], "<i8"))
-
-
-def folded_lower(text: str) -> str:
-    """Return text folded and without case, as terms are."""
-    return fold(text).casefold()
+    a, b, c = struct.unpack_from("<3I", raw)
+    if len(raw) != 12 + a + b + c:
+        raise ValueError("cut short")
+    text = raw[12 : 12 + a].decode("utf-8", "surrogatepass")
+    terms = tuple(text.split("\n")) if text else ()
+    return TermPlaces(terms, np.frombuffer(raw, "<u4", b // 4, 12 + a), np.frombuffer(raw, "<u4", c // 4, 12 + a + b))

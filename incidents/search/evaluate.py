@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.documents import SECTION_NUMBER, SECTIONS
-from incidents.search.plan import Atom, Form, Need, Plan
+from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, phrase, union
 from incidents.search.reader import IndexReader
 
@@ -162,9 +162,52 @@ class Evaluator:
             return np.empty(0, np.int64)
         return present[0] if len(present) == 1 else np.unique(np.concatenate(present))
 
+    def satisfied(self, need: Need, plan: Plan) -> Rows:
+        """Return the sorted rows that satisfy a need; where no record holds the words, those with its letters in a word."""
+        rows = self.need(need, plan)
+        if not len(rows):
+            return self.literal(need)[0]
+        if all(word.kind == "ending" for word in need.clause.words):  # 에서, 까지: seldom a word, everywhere at the end of one
+            return np.union1d(rows, self.literal(need)[0])
+        return rows
+
+    def literal(self, need: Need) -> tuple[Rows, Rows]:
+        """Return (rows with a need's letters as a word or inside one, rows where they straddle two words), without more.
+
+        Every chunk must be found; phrases are not looked for. A particle at the end may be left out.
+        """
+        return self._cache.get(("literal", need.clause), lambda: self._literal(need))
+
+    def _literal(self, need: Need) -> tuple[Rows, Rows]:
+        nothing = np.empty(0, np.int64)
+        if need.clause.is_phrase:
+            return nothing, nothing
+        section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
+        whole: Rows | None = None
+        loose: Rows | None = None
+        for word in need.clause.words:
+            inside, across = nothing, nothing
+            for needle in dict.fromkeys(filter(None, (word.surface, word.stem))):
+                if len(needle) < 2:
+                    continue
+                a, b = self.reader.literal(needle, section)
+                inside, across = np.union1d(inside, a), np.union1d(across, b)
+            if len(word.surface) < 2 or len(need.clause.words) > 1:
+                inside = np.union1d(inside, self.form(word_form(word), section).documents())
+            everywhere = np.union1d(inside, across)
+            whole = inside if whole is None else np.intersect1d(whole, inside, assume_unique=True)
+            loose = everywhere if loose is None else np.intersect1d(loose, everywhere, assume_unique=True)
+        if whole is None or loose is None:
+            return nothing, nothing
+        return whole, np.setdiff1d(loose, whole, assume_unique=True)
+
+    def is_unknown(self, need: Need, plan: Plan) -> bool:
+        """Return whether no record holds a need's words or letters."""
+        return not len(self.need(need, plan)) and not any(map(len, self.literal(need)))
+
     def matches(self, plan: Plan) -> Rows:
         """Return the sorted rows that hold every required word and nothing excluded."""
-        required = [self.need(need, plan) for need in plan.needs if need.is_required]
+        required = [self.satisfied(need, plan) for need in plan.needs if need.is_required]
         if required:
             required.sort(key=len)
             if len(required) == 1:
@@ -204,6 +247,11 @@ class Evaluator:
                     ("near", atom.near), lambda atom=atom: self.pooled([(form, 1.0) for form in atom.near])
                 )  # type: ignore[misc]
                 dense[near_rows] += self.ranking.near * near_scores
+        for need in plan.needs:
+            if not len(self.need(need, plan)):
+                inside, across = self.literal(need)
+                dense[inside] += 0.5 * self.idf(len(inside))
+                dense[across] += 0.25 * self.idf(len(across))
         if self.ranking.proximity:
             for left, right in zip(plan.atoms, plan.atoms[1:], strict=False):
                 rows, bonus = self._cache.get(("pair", left, right), lambda a=left, b=right: self._pair(a, b))  # type: ignore[misc]

@@ -65,6 +65,8 @@ class Word:
 
     `leaves` may hold "" for a position without a term of its own (one syllable inside a compound).
     `atoms` are the (offset, width) of the words that a dictionary would list, of which a solid compound has several.
+    `stem` is a Hangul chunk without the particles at its end, "" where that is nothing new.
+    kind: hangul, ending (Hangul of particles and endings only), particle (after an identifier), identifier, cjk, jamo, symbol.
     `surface` is the folded chunk; `marked` is the same with "+" where two content words meet in a Hangul word.
     """
 
@@ -74,6 +76,7 @@ class Word:
     spans: tuple[tuple[str, int, int], ...] = ()
     atoms: tuple[tuple[int, int], ...] = ()
     marked: str = ""
+    stem: str = ""
 
     @property
     def width(self) -> int:
@@ -251,11 +254,20 @@ def hangul_word(chunk: str) -> Word:
             prefix = ""
     close_run()
     text = "".join(marked)
+    stem = _without_particle(chunk)
     if not any(leaves) and not spans:
-        return Word(chunk, "hangul", (chunk,), (), ((0, 1),), text)
+        return Word(chunk, "ending", (chunk,), (), ((0, 1),), text, stem)
     if not atoms:
         atoms.append((0, len(leaves)))
-    return Word(chunk, "hangul", tuple(leaves), tuple(dict.fromkeys(spans)), tuple(atoms), text)
+    return Word(chunk, "hangul", tuple(leaves), tuple(dict.fromkeys(spans)), tuple(atoms), text, stem)
+
+
+def _without_particle(chunk: str) -> str:
+    """Return a Hangul chunk without its longest particle, "" if it has none or fewer than two syllables would be left."""
+    for size in range(min(4, len(chunk) - 2), 0, -1):
+        if chunk[-size:] in PARTICLES:
+            return chunk[:-size]
+    return ""
 
 
 def cover(word: Word) -> tuple[tuple[str, int], ...]:
@@ -277,10 +289,7 @@ def cover(word: Word) -> tuple[tuple[str, int], ...]:
 def surfaces(text: str) -> Iterator[tuple[str, int]]:
     """Yield (whole word, its ordinal) of a text, for finding parts of words: Hangul with "+" marks, identifiers."""
     for ordinal, (word, _, _) in enumerate(words(fold(text))):
-        if word.kind == "hangul":
-            yield word.marked, ordinal
-        else:
-            yield word.surface, ordinal
+        yield word.marked or word.surface, ordinal
 
 
 __all__ = ["ANALYSIS_VERSION", "LIGHT", "PARTICLES", "Token", "Word", "cover", "fold", "hangul_word",

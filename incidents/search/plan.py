@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from incidents.search.korean import LIGHT, cover
+from incidents.search.korean import LIGHT, Word, cover
 from incidents.search.query import Clause, SearchQuery
 from incidents.search.thesaurus import Thesaurus
 
@@ -120,6 +120,12 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
         parts = tuple(_form((term,), PART_WEIGHT) for term in dict.fromkeys(terms))
     forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))
     return Atom(" ".join(terms), forms, all(term in LIGHT for term in terms), near, parts)
+
+
+def word_form(word: Word) -> Form:
+    """Return the terms of one chunk as a form."""
+    leaves = cover(word)
+    return Form(leaves, leaves[-1][1] + 1 if leaves else 1)
 
 
 def _form(leaves: tuple[str, ...], weight: float) -> Form:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -81,7 +82,8 @@ def parse_query(text: str, *, is_as_typed: bool = False) -> SearchQuery:
     """Return the query that a reader means.
 
     `"…"` is a phrase, `-` before a word excludes it, a Korean field label and a colon search one field; every other
-    sign is text. Raises BadParameter (400) where the text is longer than MAX_CHARACTERS or has more than MAX_WORDS.
+    sign is text. is_as_typed: unknown words are not corrected. Raises BadParameter (400) where the text is longer
+    than MAX_CHARACTERS or has more than MAX_WORDS.
     """
     if len(text) > MAX_CHARACTERS:
         raise BadParameter(
@@ -114,6 +116,18 @@ def parse_query(text: str, *, is_as_typed: bool = False) -> SearchQuery:
         digits = re.sub(r"\D", "", named[1])
         public_id = f"IL-{digits.zfill(4)}"
     return SearchQuery(shown, tuple(dict.fromkeys(clauses)), public_id, address[1] if address else None, is_as_typed)
+
+
+def replace_clause(query: SearchQuery, replacements: Mapping[Clause, str]) -> SearchQuery:
+    """Return the query with some clauses' text replaced, its words in their order."""
+    names = {name: label for label, name in FIELD_LABELS.items()}
+    pieces = []
+    for clause in query.clauses:
+        body = replacements.get(clause, clause.text)
+        label = f"{names[clause.field]}:" if clause.field else ""
+        quoted = f'"{body}"' if clause.is_phrase else body
+        pieces.append(f"{'-' if clause.is_negated else ''}{label}{quoted}")
+    return parse_query(" ".join(pieces), is_as_typed=True)
 
 
 def _clean(text: str) -> str:

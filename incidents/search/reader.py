@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.base import SearchDocument
-from incidents.search.documents import SECTIONS, AnalysedDocument
+from incidents.search.documents import SECTIONS, AnalysedDocument, normalized_url
+from incidents.search.literal import LiteralIndex
 from incidents.search.postings import EMPTY, Postings
 
 
@@ -73,18 +74,13 @@ class IndexReader(ABC):
     def words(self) -> Lexicon:
         """Return the terms that queries look up."""
 
-    @property
-    @abstractmethod
-    def surfaces(self) -> Lexicon:
-        """Return the whole words as written, Hangul with "+" marks."""
-
     @abstractmethod
     def word(self, term: str) -> Postings:
         """Return where a term stands; EMPTY if nowhere."""
 
     @abstractmethod
-    def surface(self, term: str) -> Postings:
-        """Return where a whole word stands; EMPTY if nowhere."""
+    def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return (rows that hold letters as a word or inside one, rows in which they only straddle two words)."""
 
     @abstractmethod
     def document_terms(self, row: int) -> tuple[Sequence[str], NDArray[np.float32]]:
@@ -108,8 +104,6 @@ class MemoryReader(IndexReader):
     """An index held in memory: for tests and for trying out rankings."""
 
     def __init__(self, documents: Iterable[tuple[SearchDocument, AnalysedDocument]]) -> None:
-        from incidents.search.documents import normalized_url
-
         ordered = sorted(documents, key=lambda pair: (-pair[0].sort_date, pair[0].id))
         addresses = {
             normalized_url(source): row
@@ -120,7 +114,7 @@ class MemoryReader(IndexReader):
         self._table = make_table([(document, analysed.lengths) for document, analysed in ordered], addresses)
         self._analysed = [analysed for _, analysed in ordered]
         self._words, self._word_lexicon = _invert([a.words.items() for a in self._analysed])
-        self._surfaces, self._surface_lexicon = _invert([a.surfaces.items() for a in self._analysed])
+        self._literal = LiteralIndex.of([a.surfaces for a in self._analysed])
 
     @property
     def table(self) -> DocumentTable:
@@ -130,15 +124,11 @@ class MemoryReader(IndexReader):
     def words(self) -> Lexicon:
         return self._word_lexicon
 
-    @property
-    def surfaces(self) -> Lexicon:
-        return self._surface_lexicon
-
     def word(self, term: str) -> Postings:
         return self._words.get(term, EMPTY)
 
-    def surface(self, term: str) -> Postings:
-        return self._surfaces.get(term, EMPTY)
+    def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self._literal.find(needle, section)
 
     def document_terms(self, row: int) -> tuple[Sequence[str], NDArray[np.float32]]:
         words = self._analysed[row].words

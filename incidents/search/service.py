@@ -9,18 +9,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incidents.search.base import PARTIAL_LIMIT, Ids, Interpretation, SearchDocument, SearchResult, Snippet, SuggestEntry, Suggestion
-from incidents.search.evaluate import Evaluator, LruCache
-from incidents.search.plan import Plan, make_plan
-from incidents.search.query import SearchQuery
+from incidents.search.base import (
+    PARTIAL_LIMIT,
+    Ids,
+    Interpretation,
+    NearTerm,
+    SearchDocument,
+    SearchResult,
+    Snippet,
+    SuggestEntry,
+    Suggestion,
+)
+from incidents.search.documents import normalized_url
+from incidents.search.evaluate import Evaluator, LruCache, Rows, Scores
+from incidents.search.plan import Need, Plan, make_plan
+from incidents.search.query import Clause, SearchQuery, parse_query, replace_clause
 from incidents.search.reader import IndexReader
 from incidents.search.snippets import mark_text, snippet
+from incidents.search.spelling import Speller, hangul_from_keys, latin_from_keys
 from incidents.search.suggest import Suggester
 from incidents.search.thesaurus import TermRow, Thesaurus, shipped_rows
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
+CORRECTED_WORDS = 8  # longer queries are pasted text rather than words mistyped
+NEAR_LIMIT = 6
 RESULTS_KEPT = 256  # whole results a generation: paging, facets and fragments of one query ask for the same one
 
 
@@ -35,6 +49,7 @@ class SearchService:
         self._terms: Callable[[], tuple[object, Sequence[TermRow]]] | None = None
         self._terms_version: object = None
         self._thesaurus: Thesaurus | None = None
+        self._spelling: tuple[Evaluator, Speller] | None = None
         self._entries: Callable[[], tuple[object, Sequence[SuggestEntry]]] | None = None
         self._suggester: tuple[object, Suggester] | None = None
 
@@ -77,31 +92,33 @@ class SearchService:
 
     def _search(self, query: SearchQuery, thesaurus: Thesaurus, evaluator: Evaluator) -> SearchResult:
         plan = make_plan(query, thesaurus)
+        unknown = [need for need in plan.needs if need.is_required and evaluator.is_unknown(need, plan)]
+        interpretation = Interpretation("exact", query.text, query.text)
+        jump = self._jump(query, evaluator)
+        if unknown and not query.is_as_typed and jump is None:
+            corrected = self._correct(query, unknown, thesaurus, evaluator)
+            if corrected is not None:
+                interpretation = Interpretation("corrected", corrected.text, query.text)
+                plan = make_plan(corrected, thesaurus)
         table = evaluator.reader.table
         scores = evaluator.scores(plan)
         full, full_scores = evaluator.order(evaluator.matches(plan), scores)
-        jump = self._jump(query, evaluator)
-        if jump is not None and jump not in full:
-            full = np.concatenate(([jump], full)).astype(np.int64)
-            full_scores = np.concatenate(([1e9], full_scores))
-        elif jump is not None:
-            full = np.concatenate(([jump], full[full != jump])).astype(np.int64)
-
-        def partial() -> Ids:
-            with self._lock:
-                return self._partial(evaluator, plan, scores, full)
-
+        if jump is not None:
+            others = full != jump
+            full = np.concatenate(([jump], full[others])).astype(np.int64)
+            full_scores = np.concatenate(([np.inf], full_scores[others]))
         return SearchResult(
             full=table.ids[full],
             full_scores=full_scores,
-            interpretation=Interpretation("exact", query.text, query.text),
+            interpretation=interpretation,
             jump=table.public_ids[jump] if jump is not None else None,
-            partial_source=_once(partial),
+            unknown=tuple(need.clause.text for need in unknown),
+            make_partial=lambda: self._partial(evaluator, plan, scores, full),
+            make_inside=lambda: self._inside(evaluator, plan, full),
+            make_near=lambda: self._near(plan, thesaurus, evaluator),
         )
 
     def _jump(self, query: SearchQuery, evaluator: Evaluator) -> int | None:
-        from incidents.search.documents import normalized_url
-
         table = evaluator.reader.table
         if query.public_id is not None:
             return table.rows_by_public_id.get(query.public_id)
@@ -109,15 +126,85 @@ class SearchService:
             return table.addresses.get(normalized_url(query.url))
         return None
 
-    def _partial(self, evaluator: Evaluator, plan: Plan, scores: np.ndarray, full: np.ndarray) -> Ids:
-        best, _ = evaluator.order(np.flatnonzero(scores), scores)
-        widened = evaluator.feedback(plan, scores, best)
-        widened = widened.copy()
-        widened[full] = 0
-        rows = evaluator.without_excluded(np.flatnonzero(widened), plan)
-        ordered, _ = evaluator.order(rows, widened)
-        ids: Ids = evaluator.reader.table.ids[ordered[:PARTIAL_LIMIT]]
-        return ids
+    def _correct(
+        self, query: SearchQuery, unknown: Sequence[Need], thesaurus: Thesaurus, evaluator: Evaluator
+    ) -> SearchQuery | None:
+        """Return the query with unknown words corrected, or None where none can be.
+
+        A pasted log line is full of words that no record holds; those are left as they are.
+        """
+        if len(query.clauses) > CORRECTED_WORDS:
+            return None
+        replacements = {}
+        for need in unknown:
+            better = self._better(need.clause, thesaurus, evaluator)
+            if better is not None:
+                replacements[need.clause] = better
+        return replace_clause(query, replacements) if replacements else None
+
+    def _better(self, clause: Clause, thesaurus: Thesaurus, evaluator: Evaluator) -> str | None:
+        for other in (hangul_from_keys(clause.text), latin_from_keys(clause.text)):
+            if other and len(other) > 1 and self._is_known(other, thesaurus, evaluator):
+                return other
+        speller = self._speller(evaluator)
+        if clause.is_phrase or len(clause.words) > 1:
+            return None
+        word = clause.words[0]
+        for body in filter(None, (word.surface, word.stem)):
+            nearest = speller.nearest(body)
+            if nearest is not None:
+                return nearest + word.surface[len(body) :]
+        return None
+
+    def _is_known(self, text: str, thesaurus: Thesaurus, evaluator: Evaluator) -> bool:
+        plan = make_plan(parse_query(text, is_as_typed=True), thesaurus)
+        return bool(plan.needs) and all(len(evaluator.need(need, plan)) for need in plan.needs)
+
+    def _speller(self, evaluator: Evaluator) -> Speller:
+        if self._spelling is None or self._spelling[0] is not evaluator:
+            words = evaluator.reader.words
+            self._spelling = (evaluator, Speller(words.terms, words.counts))
+        return self._spelling[1]
+
+    def _partial(self, evaluator: Evaluator, plan: Plan, scores: Scores, full: Rows) -> Ids:
+        """Return the best records that hold some of the words, and all that hold a single word's letters only."""
+        with self._lock:
+            rows = np.flatnonzero(scores)
+            if len(plan.atoms) > 1:
+                best, _ = evaluator.order(rows, scores)
+                scores = evaluator.feedback(plan, scores, best)
+            rows = evaluator.without_excluded(np.setdiff1d(rows, full, assume_unique=True), plan)
+            ordered, _ = evaluator.order(rows, scores)
+            ids = evaluator.reader.table.ids
+            inside = self._inside_rows(evaluator, plan, full)
+            kept = ordered[:PARTIAL_LIMIT]
+            result: Ids = ids[np.concatenate((kept, inside[~np.isin(inside, kept)]))]
+            return result
+
+    def _inside(self, evaluator: Evaluator, plan: Plan, full: Rows) -> Ids:
+        with self._lock:
+            ids: Ids = evaluator.reader.table.ids[self._inside_rows(evaluator, plan, full)]
+            return ids
+
+    def _inside_rows(self, evaluator: Evaluator, plan: Plan, full: Rows) -> Rows:
+        if len(plan.needs) != 1 or plan.needs[0].clause.is_phrase:
+            return np.empty(0, np.int64)
+        rows = np.union1d(*evaluator.literal(plan.needs[0]))
+        return evaluator.without_excluded(np.setdiff1d(rows, full), plan)
+
+    def _near(self, plan: Plan, thesaurus: Thesaurus, evaluator: Evaluator) -> tuple[NearTerm, ...]:
+        """Return other ways to ask: neighbours in the thesaurus, with the records that each finds."""
+        with self._lock:
+            out = []
+            seen: set[str] = set()
+            for atom in plan.atoms:
+                for form in atom.near:
+                    text = " ".join(term for term, _ in form.terms)
+                    count = len(evaluator.form(form).documents())
+                    if count and text not in seen:
+                        seen.add(text)
+                        out.append(NearTerm(text, count))
+            return tuple(out[:NEAR_LIMIT])
 
     def snippets(self, query: SearchQuery, documents: Iterable[SearchDocument]) -> dict[int, Snippet]:
         """Return {id: Snippet} for the records of one page."""
@@ -134,14 +221,3 @@ class SearchService:
         if self._suggester is None or self._suggester[0] != version:
             self._suggester = (version, Suggester(entries))
         return self._suggester[1].suggest(text, limit)
-
-
-def _once(make: Callable[[], Ids]) -> Callable[[], Ids]:
-    kept: list[Ids] = []
-
-    def get() -> Ids:
-        if not kept:
-            kept.append(make())
-        return kept[0]
-
-    return get

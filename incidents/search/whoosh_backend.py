@@ -31,8 +31,9 @@ from whoosh.reading import SegmentReader
 
 from incidents.errors import SearchUnavailable
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
-from incidents.search.documents import SECTIONS, AnalysedDocument, analyse, content_key, from_bytes, normalized_url, to_bytes
+from incidents.search.documents import SECTIONS, AnalysedDocument, analyse, content_key, normalized_url, pack, unpack
 from incidents.search.korean import ANALYSIS_VERSION
+from incidents.search.literal import LiteralIndex
 from incidents.search.morphemes import dictionary_version, use_folder
 from incidents.search.postings import EMPTY, Postings
 from incidents.search.reader import DocumentTable, IndexReader, Lexicon
@@ -40,9 +41,10 @@ from incidents.search.service import SearchService
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LOCK_SECONDS = 30.0  # a writer waits this long for another one; saving a record must not fail because an import runs
 MERGE_SEGMENTS = 10  # more small segments than this are merged into one
+_CACHED_PLACES = 4_000_000  # places of postings held at most, 12 bytes each
 _BLOCK = 1024  # postings per block: fewer, larger blocks are read faster than Whoosh's 128
 
 
@@ -76,8 +78,8 @@ def _schema() -> fields.Schema:
     return fields.Schema(
         key=fields.ID(unique=True),
         words=Places(),
-        surfaces=Places(),
-        analysis=fields.COLUMN(columns.VarBytesColumn()),
+        terms=fields.COLUMN(columns.VarBytesColumn()),
+        surfaces=fields.COLUMN(columns.VarBytesColumn()),
         meta=fields.STORED(),
     )
 
@@ -111,8 +113,10 @@ class _Segment:
         self._sizes = [(path, path.stat().st_size) for path in files]
         self.count = reader.doc_count_all()
         self.meta: list[dict[str, Any]] = [reader.stored_fields(n)["meta"] for n in range(self.count)]
-        self.analysis = reader.column_reader("analysis")
-        self._lexicons: dict[str, dict[str, int]] = {}
+        self.terms = reader.column_reader("terms")
+        self.surfaces = reader.column_reader("surfaces")
+        self._lexicon: dict[str, int] | None = None
+        self._literal: LiteralIndex | None = None
 
     def damage(self) -> str:
         """Return the name of a file that is gone or shorter than it was when opened, else ""."""
@@ -133,26 +137,33 @@ class _Segment:
             except FileNotFoundError:
                 continue  # the mapping keeps a removed file alive
 
-    def lexicon(self, field: str) -> dict[str, int]:
+    def lexicon(self) -> dict[str, int]:
         """Return {term: number of documents}, deleted ones included."""
-        if field not in self._lexicons:
+        if self._lexicon is None:
             self.refuse_if_truncated()
             terms = self.reader._terms  # the codec's terms reader: bytes and term infos without Whoosh's wrappers
-            self._lexicons[field] = {
+            self._lexicon = {
                 text.decode("utf-8", "surrogatepass"): info.doc_frequency()
-                for (name, text), info in terms.items_from(field, b"")
-                if name == field
-            } if field in terms.indexed_field_names() else {}  # fmt: skip
-        return self._lexicons[field]
+                for (name, text), info in (terms.items_from("words", b"") if self.count else ())
+                if name == "words"
+            }
+        return self._lexicon
 
-    def postings(self, field: str, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint32]] | None:
+    def literal(self) -> LiteralIndex:
+        """Return the words as written; built at first use, about 0.1 ms a record."""
+        if self._literal is None:
+            self.refuse_if_truncated()
+            self._literal = LiteralIndex.of(unpack(self.surfaces[n]) for n in range(self.count))
+        return self._literal
+
+    def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint32]] | None:
         """Return (document number for each place, places), or None where the term is not in this segment."""
         self.refuse_if_truncated()
         terms = self.reader._terms
         encoded = term.encode("utf-8", "surrogatepass")
-        if (field, encoded) not in terms:
+        if ("words", encoded) not in terms:
             return None
-        matcher = terms.matcher(field, encoded, _FORMAT)
+        matcher = terms.matcher("words", encoded, _FORMAT)
         numbers: list[NDArray[np.int64]] = []
         sizes: list[NDArray[np.int64]] = []
         values: list[bytes] = []
@@ -204,7 +215,7 @@ class WhooshReader(IndexReader):
             np.array([meta["revision"] for meta in metas], np.int64),
         )
         self._read_lock = threading.Lock()
-        self._cache: dict[tuple[str, str], Postings] = {}
+        self._cache: dict[str, Postings] = {}
         self._cached_places = 0
 
     @property
@@ -213,48 +224,44 @@ class WhooshReader(IndexReader):
 
     @cached_property
     def words(self) -> Lexicon:
-        return self._lexicon("words")
-
-    @cached_property
-    def surfaces(self) -> Lexicon:
-        return self._lexicon("surfaces")
-
-    def _lexicon(self, field: str) -> Lexicon:
         merged: dict[str, int] = {}
         with self._read_lock, _unavailable_if_damaged():
             for segment in self._segments:
                 if not merged:
-                    merged = dict(segment.lexicon(field))
+                    merged = dict(segment.lexicon())
                 else:
-                    for term, count in segment.lexicon(field).items():
+                    for term, count in segment.lexicon().items():
                         merged[term] = merged.get(term, 0) + count
         terms = sorted(merged)
         return Lexicon(terms, np.array([merged[term] for term in terms], np.int64))
 
     def word(self, term: str) -> Postings:
-        return self._postings("words", term)
-
-    def surface(self, term: str) -> Postings:
-        return self._postings("surfaces", term)
-
-    def _postings(self, field: str, term: str) -> Postings:
-        key = (field, term)
-        found = self._cache.get(key)
+        found = self._cache.get(term)
         if found is None:
             with self._read_lock, _unavailable_if_damaged():  # segment files are read by seeking
-                found = self._read(field, term)
-                if self._cached_places > 4_000_000:  # about 50 MB
+                found = self._read(term)
+                if self._cached_places > _CACHED_PLACES:
                     self._cache.clear()
                     self._cached_places = 0
-                self._cache[key] = found
+                self._cache[term] = found
                 self._cached_places += len(found.rows) + 32
         return found
 
-    def _read(self, field: str, term: str) -> Postings:
+    def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        whole: list[NDArray[np.int64]] = []
+        straddling: list[NDArray[np.int64]] = []
+        with self._read_lock, _unavailable_if_damaged():
+            for segment, mapping in zip(self._segments, self._rows, strict=True):
+                inside, across = segment.literal().find(needle, section)
+                whole.append(mapping[inside])
+                straddling.append(mapping[across])
+        return _rows(whole), _rows(straddling)
+
+    def _read(self, term: str) -> Postings:
         rows: list[NDArray[np.int64]] = []
         places: list[NDArray[np.uint32]] = []
         for segment, mapping in zip(self._segments, self._rows, strict=True):
-            found = segment.postings(field, term)
+            found = segment.postings(term)
             if found is not None:
                 rows.append(mapping[found[0]])
                 places.append(found[1])
@@ -272,7 +279,7 @@ class WhooshReader(IndexReader):
         segment, number = self._where[row]
         with self._read_lock, _unavailable_if_damaged():
             self._segments[segment].refuse_if_truncated()
-            words = from_bytes(self._segments[segment].analysis[number]).words
+            words = unpack(self._segments[segment].terms[number])
         return words.terms, words.counts.astype(np.float32)
 
 
@@ -282,13 +289,21 @@ class WhooshReader(IndexReader):
             if name := segment.damage():
                 return name
             try:
-                for field in ("words", "surfaces"):
-                    for term in segment.lexicon(field):
-                        segment.postings(field, term)
+                for term in segment.lexicon():
+                    segment.postings(term)
+                for number in range(segment.count):
+                    unpack(segment.terms[number])
+                    unpack(segment.surfaces[number])
             except Exception:
                 logger.exception("damaged index")
                 return segment.reader.segment().segment_id()
         return ""
+
+
+def _rows(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return rows of several segments, sorted, those of deleted documents (-1) left out."""
+    rows = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return np.sort(rows[rows >= 0])
 
 
 @contextmanager
@@ -322,27 +337,31 @@ class TokenCache:
         connection = sqlite3.connect(self.path, timeout=10)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("CREATE TABLE IF NOT EXISTS analysed (key TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS analysed"
+            " (key TEXT PRIMARY KEY, lengths BLOB NOT NULL, words BLOB NOT NULL, surfaces BLOB NOT NULL)"
+        )
         return connection
 
-    def analyse(self, document: SearchDocument) -> tuple[AnalysedDocument, bytes]:
-        """Return a document's analysis and its bytes, from the cache where its content is known."""
+    def analyse(self, document: SearchDocument) -> AnalysedDocument:
+        """Return a document's analysis, from the cache where its content is known."""
         key = content_key(document)
         if self._connection is not None:
             try:
-                row = self._connection.execute("SELECT data FROM analysed WHERE key = ?", (key,)).fetchone()
+                row = self._connection.execute("SELECT lengths, words, surfaces FROM analysed WHERE key = ?", (key,)).fetchone()
                 if row:
-                    return from_bytes(row[0]), row[0]
+                    return AnalysedDocument(unpack(row[1]), unpack(row[2]), np.frombuffer(row[0], "<i8"))
             except Exception:  # a damaged cache is as good as none
                 logger.warning("unreadable token cache", exc_info=True)
         analysed = analyse(document)
-        data = to_bytes(analysed)
         if self._connection is not None:
+            lengths = np.asarray(analysed.lengths, "<i8").tobytes()
+            values = (key, lengths, pack(analysed.words), pack(analysed.surfaces))
             try:
-                self._connection.execute("INSERT OR REPLACE INTO analysed VALUES (?, ?)", (key, data))
+                self._connection.execute("INSERT OR REPLACE INTO analysed VALUES (?, ?, ?, ?)", values)
             except sqlite3.Error:
                 logger.warning("token cache not written", exc_info=True)
-        return analysed, data
+        return analysed
 
     def keep_only(self, keys: Collection[str]) -> None:
         """Forget every analysis but those of some contents."""
@@ -495,7 +514,7 @@ class WhooshBackend(SearchService, SearchBackend):
             for key in {*removed, *(document.id for document in documents)}:
                 writer.delete_by_term("key", str(key))
             for document in documents:
-                _add(writer, document, *cache.analyse(document))
+                _add(writer, document, cache.analyse(document))
         except BaseException:
             writer.cancel()
             raise
@@ -517,7 +536,7 @@ class WhooshBackend(SearchService, SearchBackend):
                 keys = set()
                 for document in documents:
                     keys.add(content_key(document))
-                    _add(writer, document, *cache.analyse(document))
+                    _add(writer, document, cache.analyse(document))
                     count += 1
                     if progress is not None:
                         progress(count)
@@ -584,7 +603,7 @@ def _writer(whole: index.FileIndex, limitmb: int = 64) -> writing.SegmentWriter:
     return writing.SegmentWriter(whole, codec=W3Codec(blocklimit=_BLOCK, compression=1), limitmb=limitmb, timeout=5.0)
 
 
-def _add(writer: writing.SegmentWriter, document: SearchDocument, analysed: AnalysedDocument, data: bytes) -> None:
+def _add(writer: writing.SegmentWriter, document: SearchDocument, analysed: AnalysedDocument) -> None:
     meta = {
         "pk": document.id,
         "id": document.public_id,
@@ -594,7 +613,13 @@ def _add(writer: writing.SegmentWriter, document: SearchDocument, analysed: Anal
         "lengths": np.asarray(analysed.lengths, "<u4").tobytes(),
         "addresses": [normalized_url(source) for source in document.sources if "://" in source],
     }
-    writer.add_document(key=str(document.id), words=analysed.words.items(), surfaces=analysed.surfaces.items(), analysis=data, meta=meta)
+    writer.add_document(
+        key=str(document.id),
+        words=analysed.words.items(),
+        terms=pack(analysed.words),
+        surfaces=pack(analysed.surfaces),
+        meta=meta,
+    )
 
 
 def _merge_small(writer: writing.SegmentWriter, segments: list[Any]) -> list[Any]:

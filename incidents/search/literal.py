@@ -1,0 +1,105 @@
+"""Finding letters inside words: the last resort that leaves nothing in a record unfindable. Arrays and strings only.
+
+All distinct words stand in one string and are searched as such; each knows its records. `+` in a word marks where two
+content words of a solid compound meet: `전원` in 서버+전원 is a word of its own, `버전` only straddles two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incidents.search.documents import TermPlaces
+from incidents.search.postings import SECTION_BITS
+
+WHOLE_ANYWAY = 4  # syllables: a piece of text so long doesn't straddle two words by chance
+_SECTION_BITS = 4  # bits of a section's number in `LiteralIndex.where`
+
+Documents = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralIndex:
+    """The distinct words of some documents.
+
+    text: the words without marks, each after a line break, and one more at the end. starts: int64, each word's offset.
+    borders: int64, sorted offsets at which two content words meet. first: int64[words + 1] into where: int32, the
+    document's number and, in the lower 4 bits, the section of each place of a word.
+    """
+
+    text: str
+    starts: NDArray[np.int64]
+    borders: NDArray[np.int64]
+    first: NDArray[np.int64]
+    where: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, documents: Iterable[TermPlaces]) -> LiteralIndex:
+        """Return the index of documents' marked words, numbered from 0 in their order."""
+        numbers: dict[str, int] = {}
+        ids: list[NDArray[np.int64]] = []
+        places: list[NDArray[np.int64]] = []
+        for document, group in enumerate(documents):
+            own = np.fromiter((numbers.setdefault(term, len(numbers)) for term in group.terms), np.int64, len(group.terms))
+            sections = group.places.astype(np.int64) >> SECTION_BITS
+            pairs = np.unique((np.repeat(own, group.counts) << _SECTION_BITS) | sections)
+            ids.append(pairs >> _SECTION_BITS)
+            places.append((document << _SECTION_BITS) | (pairs & (1 << _SECTION_BITS) - 1))
+        word_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
+        where = np.concatenate(places) if places else np.empty(0, np.int64)
+        order = np.argsort(word_of, kind="stable")
+        marked = "\n" + "".join(f"{term}\n" for term in numbers)
+        text = marked.replace("+", "")
+        codes = np.frombuffer(marked.encode("utf-32-le", "surrogatepass"), np.uint32)
+        marks = np.flatnonzero(codes == ord("+"))
+        plain = codes[codes != ord("+")]
+        breaks = np.flatnonzero(plain == ord("\n"))
+        first = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(np.bincount(word_of, minlength=len(numbers)), out=first[1:])
+        return cls(text, breaks[:-1] + 1, marks - np.arange(len(marks)), first, where[order].astype(np.int32))
+
+    def find(self, needle: str, section: int | None = None) -> tuple[Documents, Documents]:
+        """Return (documents that hold the needle as a word or inside one, documents where it only straddles two).
+
+        Both ascending and without a common one. section: the only section to look in.
+        """
+        found: list[int] = []
+        at = self.text.find(needle)
+        while at >= 0:
+            found.append(at)
+            at = self.text.find(needle, at + 1)
+        if not found or "\n" in needle or not needle:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        starts = np.array(found, np.int64)
+        is_whole = self._are_whole(starts, len(needle))
+        words = np.searchsorted(self.starts, starts, "right") - 1
+        whole = self._documents(words[is_whole], section)
+        straddling = self._documents(words[~is_whole], section)
+        return whole, np.setdiff1d(straddling, whole, assume_unique=True)
+
+    def _are_whole(self, starts: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
+        """Return for each piece whether no border lies inside it, or it begins and ends at borders or a word's ends."""
+        if size >= WHOLE_ANYWAY or not len(self.borders):
+            return np.ones(len(starts), bool)
+        ends = starts + size
+        borders = np.append(self.borders, np.iinfo(np.int64).max)
+        after_start = np.searchsorted(borders, starts, "right")
+        is_clear = borders[after_start] >= ends
+        begins = np.isin(starts, self.starts) | np.isin(starts, self.borders)
+        finishes = np.isin(ends + 1, self.starts) | (ends == len(self.text) - 1) | np.isin(ends, self.borders)
+        result: NDArray[np.bool_] = is_clear | (begins & finishes)
+        return result
+
+    def _documents(self, words: NDArray[np.int64], section: int | None) -> Documents:
+        words = np.unique(words)
+        if not len(words):
+            return words
+        sizes = self.first[words + 1] - self.first[words]
+        offsets = np.repeat(self.first[words] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        places = self.where[offsets + np.arange(int(sizes.sum()))]
+        if section is not None:
+            places = places[(places & (1 << _SECTION_BITS) - 1) == section]
+        return np.unique(places >> _SECTION_BITS).astype(np.int64)
