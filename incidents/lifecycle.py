@@ -17,6 +17,7 @@ from incidents.errors import Conflict, PermissionRefused, UserError
 from incidents.models import Incident, IncidentVersion, Status, StatusChange
 from incidents.plain_text import canonical_line
 from incidents.record_data import content_text, record_data, with_record_parts
+from incidents.record_words import FIELD_LABELS, labels
 from incidents.records import (
     CAUSES_RANGE,
     COMPONENTS_RANGE,
@@ -27,21 +28,6 @@ from incidents.records import (
     missing_when_published,
 )
 from incidents.states import PUBLIC, Move, find_moves, moves_from
-
-FIELD_LABELS: dict[str, str] = {
-    "title": "제목",
-    "organization": "조직",
-    "year": "연도",
-    "causes": "원인 분류",
-    "components": "구성 요소",
-    "factors": "기여 요인 분류",
-    "detection_method": "감지 방법",
-    "sources": "출처",
-    "symptom": "증상",
-    "cause": "원인",
-    "actions": "조치",
-    "lesson": "교훈",
-}
 
 
 @dataclass(frozen=True)
@@ -75,7 +61,7 @@ def publishing_gaps(incident: Incident) -> tuple[Gap, ...]:
 def require_no_gaps(incident: Incident) -> None:
     """Raise UserError, with a message a field, unless the incident may be published."""
     if gaps := publishing_gaps(incident):
-        names = ", ".join(FIELD_LABELS[gap.field] for gap in gaps)
+        names = labels([gap.field for gap in gaps])
         raise UserError(
             f"게시하려면 더 채워야 합니다: {names}. 채운 뒤 다시 게시하십시오.",
             fields={gap.field: gap.message for gap in gaps},

@@ -47,6 +47,13 @@ def own_cache() -> None:
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def plain_static_files() -> None:
+    """Addresses of static files as they are named in the tree: no collectstatic before the tests."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+
+
 @pytest.fixture(scope="module")
 def bundled(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory

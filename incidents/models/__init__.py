@@ -1,6 +1,7 @@
 """The tables of the library. Other modules import from here, never from a module inside."""
 
 from incidents.models.check import Check, CheckComponent, CheckFactor, Citation, Severity
+from incidents.models.editing import IncidentEdit, UnsavedText
 from incidents.models.incident import (
     FIRST_YEAR,
     LAST_YEAR,
@@ -49,6 +50,7 @@ __all__ = [
     "Incident",
     "IncidentCause",
     "IncidentComponent",
+    "IncidentEdit",
     "IncidentFactor",
     "IncidentVersion",
     "LibraryState",
@@ -63,6 +65,7 @@ __all__ = [
     "Status",
     "StatusChange",
     "Term",
+    "UnsavedText",
     "VocabularyKind",
     "format_moment",
     "format_public_id",

@@ -1,0 +1,5 @@
+"""Editing: the desk of editors and reviewers. Rules live in models and `incidents.lifecycle`; here is only comfort."""
+
+from incidents.admin import accounts, check, incident, vocabulary
+
+__all__ = ["accounts", "check", "incident", "vocabulary"]
