@@ -39,6 +39,7 @@ from incidents.documents.vocabulary import (
     Match,
     display,
     heading_vocabulary,
+    unnumbered,
 )
 from incidents.plain_text import canonical_text
 from incidents.record_text import MAX_ITEMS, MAX_SECTION_CHARS, text_problems
@@ -107,7 +108,7 @@ def map_document(source: SourceText, vocabulary: HeadingVocabulary | None = None
     vocabulary = vocabulary or heading_vocabulary()
     text, dropped = clean(source.text)
     try:
-        tree = outline(text, vocabulary.knows_exactly)
+        tree = outline(text, vocabulary.kind_of_heading)
     except TooManySections as error:
         raise DocumentRefused(
             source.filename, f"제목이 지나치게 많습니다({error}개). 사건마다 파일을 나누어 주십시오."
@@ -144,6 +145,11 @@ class _Part:
     @property
     def name(self) -> str:
         return self.section.name
+
+    @property
+    def label(self) -> str:
+        """The heading as it stands before its own text."""
+        return unnumbered(self.section.heading)
 
 
 class _Mapper:
@@ -221,7 +227,9 @@ class _Mapper:
                 continue
             match = self.vocabulary.match(section.heading)
             is_top = section.level == 1 and not found
-            if match is not None and (match.is_exact or (match.score >= _SURE and not is_top) or (not is_top and found)):
+            if match is not None and (
+                match.is_exact or (match.score >= _SURE and not is_top) or (not is_top and found)
+            ):
                 break
             if found and (clean_title(found[-1].heading)[0] or section.blocks and found[-1].blocks):
                 break
@@ -245,18 +253,29 @@ class _Mapper:
             if title:
                 self.dropped.extend(Dropped(NUMBER, part) for part in cut)
                 return title
-        if self.preamble and "\n" not in self.preamble[0].text:
-            line = self.preamble[0].text.strip()
-            title, cut = clean_title(line)
-            if 4 <= len(title) <= 90 and not line.endswith((".", ":", "다", "?", ",")) and not line.startswith(("|", "-", "`", ">")):
-                self.preamble.pop(0)
-                self.dropped.extend(Dropped(NUMBER, part) for part in cut)
-                self.times.dates.insert(0, line)
-                return title
+        title = self._first_line()
+        if title:
+            return title
         title = title_from_filename(self.source.filename)
         if title:
             self.remarks.append("제목을 파일 이름에서 가져왔습니다.")
         return title
+
+    def _first_line(self) -> str:
+        """A title from the first lines of the text, where they are short and no sentences."""
+        lines = self.preamble[0].text.split("\n") if self.preamble else []
+        if not lines or len(lines) > 3 or not all(map(_is_title_line, lines)):
+            return ""
+        found = ""
+        for line in lines:
+            title, cut = clean_title(line)
+            self.dropped.extend(Dropped(NUMBER, part) for part in cut)
+            self.times.dates.insert(0, line)
+            if title and found:
+                self.preamble.append(LeftOver(_PREAMBLE, line))
+            found = found or title
+        self.preamble.pop(0)
+        return found
 
     def _short_title(self, title: str) -> str:
         if len(title) <= MAX_TITLE_CHARS:
@@ -285,7 +304,7 @@ class _Mapper:
             elif match is not None and match.score >= _SURE and match.role in TIME_ROLES:
                 self.times.labelled.append((match.role, value))
             elif match is not None and match.is_exact and match.role in FIELDS:
-                self._put_value(match, label, value, ())
+                self._put_value(match, label, value, (), with_label=match.entry.keep_label)
                 continue
             elif match is not None and match.role == "source":
                 self.source_lines.append(value)
@@ -295,7 +314,9 @@ class _Mapper:
 
     def _walk(self, section: Section, trail: tuple[str, ...], parent: _Role, titles: set[int]) -> None:
         """Places a section and all below it; `trail` holds the headings above."""
-        is_title = id(section) in titles or (section.level > 6 and section.heading in {s.heading for s in self.tree.root.children if id(s) in titles})
+        is_title = id(section) in titles or (
+            section.level > 6 and section.heading in {s.heading for s in self.tree.root.children if id(s) in titles}
+        )
         role = _Role() if is_title or not section.heading else self._role(section, parent)
         name = section.name
         here = trail if is_title or not name else (*trail, name)
@@ -306,8 +327,16 @@ class _Mapper:
             return
         part = _Part(section, here, role, parent)
         self._place(part, is_preamble=is_title or not section.heading)
+        above = _Role() if self._is_whole_document(section, role) else role
         for child in section.children:
-            self._walk(child, here, role, titles)
+            self._walk(child, here, above, titles)
+
+    def _is_whole_document(self, section: Section, role: _Role) -> bool:
+        """Whether a section named `Summary` holds the other sections because their headings are one level too deep."""
+        if role.name != "symptom":
+            return False
+        matches = (self.vocabulary.match(child.heading) for child in section.children)
+        return sum(match is not None and match.score >= _SURE and match.role != "symptom" for match in matches) >= 3
 
     def _role(self, section: Section, parent: _Role) -> _Role:
         match = self.vocabulary.match(section.heading)
@@ -442,7 +471,7 @@ class _Mapper:
                 continue
             for match, shown, value in rows:
                 keeps = len(rows) > 1 or match.entry.keep_label
-                self._put_value(match, shown if keeps else "", value, part.trail)
+                self._put_value(match, shown, value, part.trail, with_label=keeps)
         if left:
             self.remains.append(LeftOver(" › ".join(part.trail) or _PREAMBLE, _bullets(left)))
         return _values_as_blocks(own)
@@ -473,7 +502,7 @@ class _Mapper:
                 kept.append(item)
             elif known.role in FIELDS and known.is_exact and self._entry(known).role != part.role.name:
                 keeps = known.entry.keep_label or not label.endswith("?")
-                self._put_value(known, label if keeps else "", value, part.trail)
+                self._put_value(known, label, value, part.trail, with_label=keeps)
             else:
                 kept.append(item)
         if len(kept) == len(items):
@@ -518,7 +547,7 @@ class _Mapper:
                 continue
             label, value, match = labelled
             if match.role in FIELDS and match.is_exact:
-                self._put_value(match, label if match.entry.keep_label else "", value, part.trail)
+                self._put_value(match, label, value, part.trail, with_label=match.entry.keep_label)
             elif match.role in TIME_ROLES or not self._take_value(match, label, value):
                 if match.role in TIME_ROLES:
                     self._take_value(match, label, value)
@@ -542,24 +571,27 @@ class _Mapper:
             self.source_lines.append(value)
         return False
 
-    def _put_value(self, match: Match, label: str, value: str, trail: tuple[str, ...]) -> None:
-        """Puts a labelled value into its field."""
+    def _put_value(self, match: Match, label: str, value: str, trail: tuple[str, ...], *, with_label: bool) -> None:
+        """Puts a labelled value into its field, behind its label where that says what the value is."""
         entry = self._entry(match)
         value = self._without_images(value, trail)
         if not value.strip():
             return
-        place = " › ".join((*trail, label or match.phrase))
+        place = " › ".join((*trail, label))
         self.placements.append(Placement(place, entry.role, match.phrase, match.score >= _SURE))
-        blocks = outline(value, lambda _: False).root.blocks if "\n" in value else (Block("paragraph", value),)
+        blocks = outline(value, lambda _: "").root.blocks or (Block("paragraph", value),)
+        answers = list_items(blocks[0].text) if len(blocks) == 1 and blocks[0].kind == "list" else ()
+        if len(answers) == 1:
+            blocks = (Block("paragraph", answers[0]),)
         if entry.role in LIST_FIELDS:
             found = to_items(blocks)
             self.items[entry.role].extend(found.items)
             self.dropped.extend(found.dropped)
             self.remains.extend(LeftOver(place, text) for text in found.remains)
             return
-        text = without_boxes(_joined(blocks)) if blocks else value
+        text = without_boxes(_joined(blocks))
         # A known time or figure says more with its label: "Time to detection: 155 minutes".
-        short = label and (entry.keep_label or len(text) < 40)
+        short = with_label and label and (entry.keep_label or len(text) < 40)
         self.prose[entry.role].append(f"{label}{'' if label.endswith('?') else ':'} {text}" if short else text)
 
     # --- fields --------------------------------------------------------------------------------------------------
@@ -572,7 +604,7 @@ class _Mapper:
         if not texts:
             return
         is_part = not part.role.is_own and bool(part.name)
-        label = [f"**{part.name}**"] if entry.keep_label and part.role.is_own or is_part else []
+        label = [f"**{part.label}**"] if (entry.keep_label and part.role.is_own) or is_part else []
         self.prose[entry.role].append("\n\n".join([*label, *texts]))
 
     def _put_items(self, part: _Part) -> None:
@@ -585,7 +617,7 @@ class _Mapper:
             if text.strip():
                 blocks.append(Block(block.kind, text))
         is_part = part.parent.name == entry.role and bool(part.name)
-        found = to_items(blocks, part.name if is_part else "")
+        found = to_items(blocks, part.label if is_part else "")
         if entry.first_to and entry.first_to not in self.filled_by_heading:
             self.first_statements.append((entry, found.items))
         else:
@@ -626,7 +658,9 @@ class _Mapper:
         """A background gives its first statement to the empty field before it, the rest to its own."""
         for entry, items in self.first_statements:
             target = entry.first_to or ""
-            statements = [line for item in items for line in (item.split("\n") if "```" not in item else [item]) if line.strip()]
+            statements = [
+                line for item in items for line in (item.split("\n") if "```" not in item else [item]) if line.strip()
+            ]
             if statements and target in self.prose and not self.prose[target]:
                 self.prose[target].append(statements.pop(0).strip())
                 self.remarks.append(
@@ -639,7 +673,9 @@ class _Mapper:
         if self.prose["symptom"]:
             return
         chosen = [
-            part for part in self.preamble if len(part.text) >= _LEAST_SUMMARY and not part.text.lstrip().startswith(("|", "![", "`", ">", "-"))
+            part
+            for part in self.preamble
+            if len(part.text) >= _LEAST_SUMMARY and not part.text.lstrip().startswith(("|", "![", "`", ">", "-"))
         ]
         if chosen and len(self.placements) > 0:
             self.preamble = [part for part in self.preamble if part not in chosen]
@@ -649,7 +685,9 @@ class _Mapper:
     def _limit_items(self) -> None:
         for name, found in self.items.items():
             if len(found) > MAX_ITEMS:
-                self.remains.append(LeftOver(f"{FIELD_LABELS[name]} ({MAX_ITEMS}개를 넘은 항목)", _bullets(found[MAX_ITEMS:])))
+                self.remains.append(
+                    LeftOver(f"{FIELD_LABELS[name]} ({MAX_ITEMS}개를 넘은 항목)", _bullets(found[MAX_ITEMS:]))
+                )
                 del found[MAX_ITEMS:]
 
     def _storable_prose(self, name: str, parts: Sequence[str]) -> str:
@@ -670,6 +708,12 @@ class _Mapper:
             self.remains.append(LeftOver("(한 항목에 담기에 긴 글)", text))
             return ""
         return text.lstrip()
+
+
+def _is_title_line(line: str) -> bool:
+    line = line.strip()
+    is_sentence = line.endswith((".", ":", "다", "?", ",", ";")) or line.startswith(("|", "-", "`", ">", "!"))
+    return 2 <= len(line) <= 90 and not is_sentence
 
 
 def storable(text: str) -> str:

@@ -13,20 +13,22 @@ from typing import Final, Literal
 from incidents.documents.vocabulary import display, fold
 
 BlockKind = Literal["paragraph", "list", "table", "code", "quote", "rule"]
-# Says whether a text is, word for word, a known heading.
-Known = Callable[[str], bool]
+# Says whether a text is, word for word, a known heading, and whether one that text follows (not "Author", "Date").
+Known = Callable[[str], Literal["", "field", "value"]]
 
-# Real headings have the levels 1–6; what only looks like one stands below the last real one.
+# Real headings have the levels 1–6; what only looks like one stands below the last real one. Signs and numbers before
+# headings (`□`, `1.`, `가.`) rank in the order in which a document first uses them.
 BOLD_LEVEL: Final = 8
-PLAIN_LEVEL: Final = 9
-LABEL_LEVEL: Final = 10
+LABEL_LEVEL: Final = 90
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _ATX_TIGHT = re.compile(r"^(#{2,6})([^\s#].*)$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})([^`]*)$")
 _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
-_ITEM = re.compile(r"^(\s*)([-*+•·∙◦○●▪■▶►‣※❏❖➤➢]|[\uf000-\uf0ff]|ㅇ(?=\s)|\d{1,3}[.)]|[①-⑳])(?:(\s+)(.*)|$)", re.DOTALL)
+_ITEM = re.compile(
+    r"^(\s*)([-*+•·∙◦○●▪■▶►‣※❏❖➤➢☐☑☒✓✔]|[\uf000-\uf0ff]|ㅇ(?=\s)|\d{1,3}[.)]|[①-⑳])(?:(\s+)(.*)|$)", re.DOTALL
+)
 _GLUED_ITEM = re.compile(r"^(\s*)([•∙◦●▪‣①-⑳])(\S.*)$", re.DOTALL)
 _DATE_AHEAD = re.compile(r"^\s*\d{1,4}\.\s*\d{1,2}\.")
 _QUOTE = re.compile(r"^ {0,3}>\s?(.*)$")
@@ -35,7 +37,9 @@ _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _BOLD_LINE = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)(.{1,160}?)(?<=\S)\1\s*[:：]?\s*$")
 _BOLD_LABEL = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)([^*_\n]{1,80}?)\s*(?:[:：]\s*\1|\1\s*[:：])\s*(\S.*)$", re.DOTALL)
 _PLAIN_LABEL = re.compile(r"^\s{0,3}([^\s:：|`*_>#][^:：|`\n]{0,39}?)\s*[:：]\s+(\S.*)$", re.DOTALL)
-_MARKED = re.compile(r"^\s{0,3}(?:[□■▣◆◇▶►◎●○※❏]|ㅇ(?=\s)|\d{1,2}(?:\.\d{1,2})*[.)]?(?=\s)|[가-하][.)]|[①-⑳]|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]\.?|【|\[|<|《)\s*\S")
+_MARKED = re.compile(
+    r"^\s{0,3}(?:[□■▣◆◇▶►◎●○※❏]|ㅇ(?=\s)|\d{1,2}(?:\.\d{1,2})*[.)]?(?=\s)|[가-하][.)]|[①-⑳]|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]\.?|【|\[|<|《)\s*\S"
+)
 _COMMENT_OPEN: Final = "<!--"
 _FRONT_KEY = re.compile(r"^([A-Za-z가-힣][\w가-힣 .-]{0,40}?)\s*:(?:\s+(.*))?$")
 _FRONT_LINES: Final = 200
@@ -85,8 +89,11 @@ class Outline:
 class _Heading:
     text: str
     level: int
-    # Text that stands in the heading's own line (`**Impact:** …`).
-    rest: str = ""
+    # For how much a label speaks: "all" up to the next heading, "own" only for its paragraph, "lone" for its paragraph
+    # unless the document is written in such labels.
+    reach: Literal["all", "own", "lone"] = "all"
+    # The sign before a heading without `#`, `""` for a bold or bare one.
+    sign: str = ""
 
 
 class TooManySections(ValueError):
@@ -101,7 +108,7 @@ def outline(markdown: str, known: Known, *, most_sections: int = 2_000) -> Outli
     front_matter, body = split_front_matter(markdown)
     lines, comments = _without_comments(body.split("\n"))
     pieces, unclosed = _pieces(lines, known)
-    pieces = _plain_labels_open(pieces)
+    pieces = _plain_labels_open(_ranked(pieces))
     count = sum(isinstance(piece, _Heading) for piece in pieces)
     if count > most_sections:
         raise TooManySections(count)
@@ -127,7 +134,10 @@ def split_front_matter(markdown: str) -> tuple[tuple[tuple[str, str], ...], str]
         elif pairs and line.strip() and not line.lstrip().startswith("#"):
             label, value = pairs[-1]
             addition = _unquoted(line.strip().removeprefix("- "))
-            pairs[-1] = (label, f"{value}, {addition}" if value and line.lstrip().startswith("- ") else f"{value} {addition}".strip())
+            pairs[-1] = (
+                label,
+                f"{value}, {addition}" if value and line.lstrip().startswith("- ") else f"{value} {addition}".strip(),
+            )
         elif line.strip() and not line.lstrip().startswith("#"):
             return (), markdown
     if not end or not pairs:
@@ -350,6 +360,10 @@ def _bold_heading(line: str) -> str:
     return "" if text.endswith((".", "!", "。", ",")) or not fold(text) else text
 
 
+def _opens_label(line: str) -> bool:
+    return bool(_BOLD_LINE.match(line) or _BOLD_LABEL.match(line))
+
+
 def _marked_heading(lines: list[str], at: int, known: Known) -> _Heading | None:
     """A known heading behind a sign or number, alone on its line (`□ 장애 개요`, `2. 원인`, `[조치 내용]`)."""
     line = lines[at]
@@ -358,9 +372,20 @@ def _marked_heading(lines: list[str], at: int, known: Known) -> _Heading | None:
     text = line.strip()
     if not known(text) or text.endswith((".", "다", "다.")):
         return None
-    dots = re.match(r"^\d+((?:\.\d+)*)", text)
-    deeper = text[0] in "○ㅇ가나다라마바사①②③④⑤⑥⑦⑧⑨" or bool(dots and dots.group(1))
-    return _Heading(text, PLAIN_LEVEL if deeper else BOLD_LEVEL)
+    return _Heading(text, BOLD_LEVEL, sign=_sign(text))
+
+
+def _sign(text: str) -> str:
+    """What kind of sign stands before a heading: the sign itself, or the form of a number (`1.`, `1.1`, `가.`, `①`)."""
+    number = re.match(r"^(\d+)((?:\.\d+)*)([.)]?)", text)
+    if number:
+        return f"1{'.1' * number.group(2).count('.')}{number.group(3)}"
+    if re.match(r"^[가-하][.)]", text):
+        return f"가{text[1]}"
+    for first, last in (("①", "⑳"), ("Ⅰ", "Ⅹ")):
+        if first <= text[0] <= last:
+            return first
+    return text[0]
 
 
 def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
@@ -377,8 +402,11 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
     for number, line in enumerate(lines):
         bold = _bold_heading(line)
         if bold and (number == 0 or known(bold)):
+            is_value = known(bold) == "value"
+            if is_value and number + 1 < len(lines) and _opens_label(lines[number + 1]):
+                continue  # a label that nobody filled in
             yield from flush()
-            yield _Heading(bold, BOLD_LEVEL)
+            yield _Heading(bold, LABEL_LEVEL if is_value else BOLD_LEVEL, "own" if is_value else "all")
             continue
         if len(lines) == 1 and len(line) <= 60 and not line.rstrip().endswith((".", "다")) and known(line):
             yield from flush()
@@ -387,40 +415,51 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
         label = _BOLD_LABEL.match(line)
         if label and known(label.group(2)):
             yield from flush()
-            yield _Heading(label.group(2), LABEL_LEVEL)
+            yield _Heading(label.group(2), LABEL_LEVEL, "all" if known(label.group(2)) == "field" else "own")
             gathered.append(label.group(3))
             continue
         # One `Impact: …` is a heading; a row of labels is a table without lines and stays together.
         plain = _PLAIN_LABEL.match(line)
         if plain and number == 0 and labels == 1 and known(plain.group(1)):
             yield from flush()
-            yield _Heading(plain.group(1), LABEL_LEVEL, rest="plain")
+            yield _Heading(plain.group(1), LABEL_LEVEL, "lone" if known(plain.group(1)) == "field" else "own")
             gathered.append(plain.group(2))
             continue
         gathered.append(line.rstrip())
     yield from flush()
 
 
-def _plain_labels_open(pieces: list[_Piece]) -> list[_Piece]:
-    """A document of `Impact: …` paragraphs is one in labels; a single such paragraph only speaks for itself.
+def _ranked(pieces: list[_Piece]) -> list[_Piece]:
+    """Gives headings behind signs their levels, in the order in which the signs first appear."""
+    ranks: dict[str, int] = {}
+    ranked: list[_Piece] = []
+    for piece in pieces:
+        if isinstance(piece, _Heading) and piece.level == BOLD_LEVEL:
+            rank = ranks.setdefault(piece.sign, len(ranks))
+            piece = replace(piece, level=BOLD_LEVEL + min(rank, 40))
+        ranked.append(piece)
+    return ranked
 
-    Behind a lone one the section before it goes on, under its own heading again.
+
+def _plain_labels_open(pieces: list[_Piece]) -> list[_Piece]:
+    """Ends the labels that speak for their own paragraph only: what follows stands under the heading before again.
+
+    A document of three and more `Impact: …` paragraphs is one in labels; there they are headings like others.
     """
-    plain = sum(isinstance(piece, _Heading) and piece.rest == "plain" for piece in pieces)
-    if plain >= 3:
-        return pieces
+    lone = sum(isinstance(piece, _Heading) and piece.reach == "lone" for piece in pieces)
+    short = {"own"} if lone >= 3 else {"own", "lone"}
     opened: list[_Piece] = []
-    resumed: _Heading | None = None
+    resumed = _Heading("", LABEL_LEVEL)
     since_label = -1
     for piece in pieces:
         if isinstance(piece, _Heading):
-            since_label = 0 if piece.rest == "plain" else -1
-            if piece.rest != "plain":
+            since_label = 0 if piece.reach in short else -1
+            if since_label < 0:
                 resumed = piece
         elif since_label >= 0:
             since_label += 1
-            if since_label > 1 and piece.kind == "paragraph" and resumed is not None:
-                opened.append(replace(resumed, level=LABEL_LEVEL))
+            if since_label > 1 and piece.kind == "paragraph":
+                opened.append(_Heading(resumed.text, LABEL_LEVEL))
                 since_label = -1
         opened.append(piece)
     return opened

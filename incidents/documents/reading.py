@@ -189,7 +189,9 @@ def _check_package(data: bytes, name: str) -> None:
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise DocumentRefused(name, "암호가 걸렸거나 옛 형식(.doc)입니다. 암호 없이 .docx 로 다시 저장해 주십시오.")
     broken = DocumentRefused(name, "DOCX 문서가 아니거나 손상되었습니다. Word 에서 열어 .docx 로 다시 저장해 주십시오.")
-    flood = DocumentRefused(name, "압축을 풀면 지나치게 커지는 파일이라 열지 않았습니다. 그림을 줄여 다시 저장해 주십시오.")
+    flood = DocumentRefused(
+        name, "압축을 풀면 지나치게 커지는 파일이라 열지 않았습니다. 그림을 줄여 다시 저장해 주십시오."
+    )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             parts = package.infolist()
@@ -308,7 +310,9 @@ def _unwrap_layout(table: Tag) -> None:
 def _flatten_cell(soup: BeautifulSoup, cell: Tag) -> None:
     """Puts `<br>` between the blocks of a table cell and a dash before its items: a Markdown cell is one line."""
     for text in cell.find_all(string=re.compile(r"[|\n]")):
-        lines = str(text).replace("|", "\\|").split("\n") if text.find_parent("pre") else [str(text).replace("|", "\\|")]
+        lines = (
+            str(text).replace("|", "\\|").split("\n") if text.find_parent("pre") else [str(text).replace("|", "\\|")]
+        )
         pieces: list[PageElement] = []
         for number, line in enumerate(lines):
             pieces.extend((soup.new_tag("br"),) if number else ())
@@ -342,5 +346,7 @@ def _language(pre: Tag) -> str:
     """The language of a code block as common highlighters write it (`class="language-sql"`)."""
     code = pre.find("code")
     classes = [*(pre.get("class") or ()), *((code.get("class") or ()) if isinstance(code, Tag) else ())]
-    found: Callable[[str], re.Match[str] | None] = re.compile(r"(?:language|lang|highlight-source)-([\w+#-]{1,20})").fullmatch
+    found: Callable[[str], re.Match[str] | None] = re.compile(
+        r"(?:language|lang|highlight-source)-([\w+#-]{1,20})"
+    ).fullmatch
     return next((match.group(1) for name in classes if (match := found(str(name)))), "")

@@ -28,6 +28,7 @@ class Rules:
     begins: tuple[re.Pattern[str], ...]
     ends: tuple[re.Pattern[str], ...]
     weak_terms: frozenset[str]
+    cues: Mapping[str, tuple[str, ...]]
 
 
 @cache
@@ -51,6 +52,7 @@ def rules() -> Rules:
         begins=_compiled(signals["begins"]),
         ends=_compiled(signals["ends"]),
         weak_terms=frozenset(word.casefold() for word in signals["weak_terms"]),
+        cues={slug: tuple(words) for slug, words in signals["cues"].items()},
     )
 
 

@@ -25,12 +25,14 @@ WEIGHTS: Final[Mapping[Kind, Mapping[str, float]]] = {
     "factors": {"contributing_factors": 3.0, "cause": 1.5, "lesson": 1.5, "detection": 1.0, "trigger": 0.5},
 }  # fmt: skip
 LEAST_SCORE: Final = 1.5
+LEAST_WEAK_SCORE: Final = 2.5  # where every word is a common one
 _WEAK: Final = 0.5
 UNKNOWN: Final = "unknown"
 
 _SPLIT_LABEL = re.compile(r"[·/]|\(|\)")
 _SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+|(?<=다)\.\s*")
 _CLAUSE = re.compile(r"[;,—–]|\bbut\b|\balthough\b|\bwhile\b|지만|으나", re.IGNORECASE)
+_LATIN = re.compile(r"[A-Za-z'\u2019]+")
 _HANGUL = re.compile("[가-힣]")
 
 
@@ -121,29 +123,40 @@ def _affirmed(sentence: str, pattern: re.Pattern[str]) -> bool:
     """Whether the pattern stands in a clause that isn't negated ("not monitoring", "경보는 울리지 않았다")."""
     for found in pattern.finditer(sentence):
         before = _CLAUSE.split(sentence[: found.start()])[-1]
-        after = _CLAUSE.split(sentence[found.end() :])[0]
-        if not any_match(rules().negation, f"{before[-40:]}{found.group()}{after[:24]}"):
+        # Korean negates behind the verb, English before it ("noticed that no train had moved" is no negation).
+        after = _LATIN.sub("", _CLAUSE.split(sentence[found.end() :])[0][:24])
+        if not any_match(rules().negation, f"{before[-40:]}{found.group()}{after}"):
             return True
     return False
 
 
-def _searchable(text: str) -> tuple[str, str]:
-    """The text for Latin terms (lower case) and for Hangul ones (without spaces: 이름 풀이 = 이름풀이)."""
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A field as terms are looked for in it: as written, in lower case, and without spaces (이름 풀이 = 이름풀이)."""
+
+    written: str
+    lowered: str
+    joined: str
+
+
+def _searchable(text: str) -> _Text:
     lowered = text.casefold()
-    return lowered, "".join(lowered.split())
+    return _Text(text, lowered, "".join(lowered.split()))
 
 
-def _scored(kind: Kind, term: TermLike, texts: Mapping[str, tuple[str, str]]) -> Suggestion | None:
+def _scored(kind: Kind, term: TermLike, texts: Mapping[str, _Text]) -> Suggestion | None:
     score = 0.0
     words: dict[str, None] = {}
     for name, weight in WEIGHTS[kind].items():
         if name not in texts:
             continue
-        for word in _words(term.label, tuple(term.aliases)):
-            if _finder(word)(texts[name]):
-                score += weight * (_WEAK if word.casefold() in rules().weak_terms else 1.0)
-                words.setdefault(word)
-    if score < LEAST_SCORE:
+        for word in (*_words(term.label, tuple(term.aliases)), *rules().cues.get(term.slug, ())):
+            if not _finder(word)(texts[name]):
+                continue
+            score += weight * (_WEAK if word.casefold() in rules().weak_terms else 1.0)
+            words.setdefault(word)
+    is_weak = all(word.casefold() in rules().weak_terms for word in words)
+    if score < (LEAST_WEAK_SCORE if is_weak else LEAST_SCORE):
         return None
     return Suggestion(kind, term.slug, term.label, round(score, 2), tuple(words))
 
@@ -156,15 +169,31 @@ def _words(label: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=5_000)
-def _finder(word: str) -> Callable[[tuple[str, str]], bool]:
-    """Whether a word stands in a text: whole for Latin (with a plural s), anywhere in a compound for Hangul."""
+def _finder(word: str) -> Callable[[_Text], bool]:
+    """Whether a word stands in a text: whole for Latin (with a plural s), anywhere in a compound for Hangul.
+
+    A short word in capitals is a name and must be written so (`WAS`, not "was"); two Latin words may change places
+    ("disk full", "full disk").
+    """
     folded = word.casefold()
     if _HANGUL.search(folded):
         joined = "".join(folded.split())
-        return lambda texts: joined in texts[1]
-    spelled = r"[\s-]?".join(map(re.escape, folded.split()))
-    pattern = re.compile(rf"(?<![0-9a-z]){spelled}(?:s|es)?(?![0-9a-z])")
-    return lambda texts: pattern.search(texts[0]) is not None
+        if len(joined) <= 2:
+            # 인증 is no word in 인증서: a short word ends where it ends, or before a particle.
+            short = re.compile(
+                rf"(?<![가-힣]){re.escape(joined)}(?:[을를이가은는에의로와과도만]|으로|에서|까지)?(?![가-힣])"
+            )
+            return lambda text: short.search(text.lowered) is not None
+        return lambda text: joined in text.joined
+    parts = [re.escape(part) for part in folded.split()]
+    if word.isupper() and len(word) <= 4:
+        written = re.compile(rf"(?<![0-9A-Za-z]){re.escape(word)}s?(?![0-9A-Za-z])")
+        return lambda text: written.search(text.written) is not None
+    forms = [r"[\s-]?".join(parts)]
+    if len(parts) == 2:
+        forms.append(rf"{parts[1]}[\s-]+{parts[0]}")
+    pattern = re.compile(rf"(?<![0-9a-z])(?:{'|'.join(forms)})(?:s|es)?(?![0-9a-z])")
+    return lambda text: pattern.search(text.lowered) is not None
 
 
 def labels(suggestions: Iterable[Suggestion]) -> str:

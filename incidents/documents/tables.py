@@ -10,11 +10,48 @@ _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 # Heads of the two columns of a table of facts.
 _LABEL_HEADS = frozenset(
     fold(text)
-    for text in ("", "항목", "구분", "분류", "내용 구분", "question", "field", "item", "key", "name", "property", "attribute", "metric", "질문", "키", "항 목", "요소")
+    for text in (
+        "",
+        "항목",
+        "구분",
+        "분류",
+        "내용 구분",
+        "question",
+        "field",
+        "item",
+        "key",
+        "name",
+        "property",
+        "attribute",
+        "metric",
+        "질문",
+        "키",
+        "항 목",
+        "요소",
+    )
 )
 _VALUE_HEADS = frozenset(
     fold(text)
-    for text in ("", "내용", "값", "설명", "세부 내용", "상세", "상세 내용", "답", "답변", "answer", "value", "description", "detail", "details", "비고", "내 용", "response", "결과")
+    for text in (
+        "",
+        "내용",
+        "값",
+        "설명",
+        "세부 내용",
+        "상세",
+        "상세 내용",
+        "답",
+        "답변",
+        "answer",
+        "value",
+        "description",
+        "detail",
+        "details",
+        "비고",
+        "내 용",
+        "response",
+        "결과",
+    )
 )
 # Heads of the column that says what is to be done (or was done), the best first.
 _ACTION_HEADS = (
@@ -22,7 +59,21 @@ _ACTION_HEADS = (
     "조치 내용", "조치 사항", "조치", "대책", "재발 방지 대책", "개선 사항", "개선 과제", "과제", "할 일", "액션 아이템", "작업", "내용", "세부 내용", "상세 내용", "추진 내용", "개선 내용", "요인", "항목", "제목", "업무",
 )  # fmt: skip
 _ACTION_ORDER = {fold(head): order for order, head in reversed(list(enumerate(_ACTION_HEADS)))}
-_DETAIL_HEADS = frozenset(fold(head) for head in ("details", "detail", "description", "notes on action", "세부 내용", "상세 내용", "상세", "세부", "설명", "내용"))
+_DETAIL_HEADS = frozenset(
+    fold(head)
+    for head in (
+        "details",
+        "detail",
+        "description",
+        "notes on action",
+        "세부 내용",
+        "상세 내용",
+        "상세",
+        "세부",
+        "설명",
+        "내용",
+    )
+)
 _NUMBER_HEADS = frozenset(fold(head) for head in ("#", "no", "no.", "nr", "번호", "순번", "연번", "순서", "id")) | {""}
 
 
@@ -135,14 +186,31 @@ def _known(label: str, vocabulary: HeadingVocabulary) -> Match | None:
 def _is_list_head(header: tuple[str, ...]) -> bool:
     """Whether the columns are those of a list of actions (`Action | Owner | Due`)."""
     heads = [fold(head) for head in header]
-    return any(head in _ACTION_ORDER for head in heads) and any(head in _OWNER_HEADS or head in _DUE_HEADS for head in heads)
+    return any(head in _ACTION_ORDER for head in heads) and any(
+        head in _OWNER_HEADS or head in _DUE_HEADS for head in heads
+    )
 
 
 _OWNER_HEADS = frozenset(
     fold(head)
     for head in ("owner", "owners", "assignee", "assigned to", "responsible", "dri", "who", "team", "담당", "담당자", "담당 팀", "담당 부서", "책임자", "주관", "주관 부서", "작업자", "부서")
 )  # fmt: skip
-_DUE_HEADS = frozenset(fold(head) for head in ("due", "due date", "deadline", "eta", "기한", "완료 예정", "완료 예정일", "예정일", "일정", "완료일", "목표일"))
+_DUE_HEADS = frozenset(
+    fold(head)
+    for head in (
+        "due",
+        "due date",
+        "deadline",
+        "eta",
+        "기한",
+        "완료 예정",
+        "완료 예정일",
+        "예정일",
+        "일정",
+        "완료일",
+        "목표일",
+    )
+)
 
 
 def row_items(table: Table, is_person: bool = True) -> tuple[RowItem, ...]:

@@ -52,7 +52,9 @@ _SHORT_DATE = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ZONE_NAMES = "|".join(sorted((re.escape(z) for z in (*ZONES, *US_ZONES) if z.isascii() and z != "z"), key=len, reverse=True))
+_ZONE_NAMES = "|".join(
+    sorted((re.escape(z) for z in (*ZONES, *US_ZONES) if z.isascii() and z != "z"), key=len, reverse=True)
+)
 _ZONE = re.compile(
     rf"\b(?P<name>{_ZONE_NAMES})\b(?:\s?(?P<plus>[+-]\d{{1,2}}(?::?\d\d)?))?(?:\s+(?:standard |daylight )?time\b)?"
     r"|(?P<korean>한국\s?(?:표준\s?)?시간?|한국\s?표준시|서울\s?시간|협정\s?세계시|세계시|일본\s?시간|(?:미국\s?)?태평양\s?(?:표준\s?)?시간?|(?:미국\s?)?동부\s?(?:표준\s?)?시간?)"
@@ -74,7 +76,8 @@ _TIME = re.compile(
 )
 _ISO_T = re.compile(r"(?<=\d)[Tt_](?=\d\d:?\d\d)")
 _STATEMENT = re.compile(
-    r"(?:\b(?:times?|timestamps?|hours|timezone)\b[^.\n|\d]{0,30}|(?:시각|시간|일시|시간대)[^.\n|\d]{0,14})$", re.IGNORECASE
+    r"(?:\b(?:times?|timestamps?|hours|timezone)\b[^.\n|\d]{0,30}|(?:시각|시간|일시|시간대)[^.\n|\d]{0,14})$",
+    re.IGNORECASE,
 )
 _RANGE_WORD = re.compile(r"[~∼～–—→]|->|\bto\b|\buntil\b|부터|까지")
 _MARKUP = str.maketrans("*_`", "   ")
@@ -94,7 +97,6 @@ class Zone:
         """The UTC moment of a naive local time."""
         minutes = self.minutes + (60 if self.is_us and _is_us_summer(local) else 0)
         return (local - timedelta(minutes=minutes)).replace(tzinfo=UTC)
-
 
     def to_local(self, moment: datetime) -> datetime:
         """The naive local time of a UTC moment; the hour in which clocks go back is taken as summer."""
@@ -175,7 +177,11 @@ def readings(text: str) -> list[Reading]:
             day, month_day, start, _ = dates[before[-1]]
         else:
             after = [number for number, (_, _, date_start, _) in enumerate(dates) if date_start >= end]
-            if after and after[0] not in used and re.fullmatch(r"\s*(?:,|on|\()?\s*", text[end : dates[after[0]][2]], re.I):
+            if (
+                after
+                and after[0] not in used
+                and re.fullmatch(r"\s*(?:,|on|\()?\s*", text[end : dates[after[0]][2]], re.I)
+            ):
                 used.add(after[0])
                 day, month_day, _, end = dates[after[0]]
                 zone = zone or _zone_of(text[end : end + 12])
@@ -222,7 +228,12 @@ def period(text: str) -> tuple[Reading | None, Reading | None]:
 
 def after(first: Reading, second: Reading) -> Reading:
     """`second` on the next day when it would lie before `first` on the same one."""
-    if first.day and second.day == first.day and (first.minute or 0) > (second.minute or 0) and second.minute is not None:
+    if (
+        first.day
+        and second.day == first.day
+        and (first.minute or 0) > (second.minute or 0)
+        and second.minute is not None
+    ):
         return replace(second, day=_next_day(second.day))
     return second
 
@@ -299,7 +310,11 @@ def _dates(text: str) -> Iterator[tuple[date | None, tuple[int, int] | None, int
         if any(start < found.end() and found.start() < end for start, end in spans):
             continue
         parts = {name[0]: value for name, value in found.groupdict().items() if value}
-        month = _MONTHS.get(parts["m"].lower()) or int(parts["m"]) if parts["m"].isdigit() or parts["m"].lower() in _MONTHS else 0
+        month = (
+            _MONTHS.get(parts["m"].lower()) or int(parts["m"])
+            if parts["m"].isdigit() or parts["m"].lower() in _MONTHS
+            else 0
+        )
         if _day(2000, month, int(parts["d"])):
             yield None, (month, int(parts["d"])), found.start(), found.end()
 
@@ -332,7 +347,13 @@ def _minute(time: re.Match[str]) -> int | None:
 
 def _is_beside(between: str) -> bool:
     """Whether only a weekday, a comma or the like stands between a date and its time."""
-    return bool(re.fullmatch(r"\s*(?:[,·]|at|@|T|경|\(?\s*(?:[월화수목금토일]|mon|tue|wed|thu|fri|sat|sun)[a-z]*(?:요일)?\s*\)?,?)?\s*[,\-–—]?\s*(?:at\s*)?", between, re.I))
+    return bool(
+        re.fullmatch(
+            r"\s*(?:[,·]|at|@|T|경|\(?\s*(?:[월화수목금토일]|mon|tue|wed|thu|fri|sat|sun)[a-z]*(?:요일)?\s*\)?,?)?\s*[,\-–—]?\s*(?:at\s*)?",
+            between,
+            re.I,
+        )
+    )
 
 
 def _zone_after(text: str, time: re.Match[str]) -> tuple[Zone | None, int]:

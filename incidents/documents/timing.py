@@ -120,7 +120,12 @@ class _Finder:
         started = found.get("started_at")
         year = started.value.year if started else self._year()
         return IncidentTimes(
-            started, found.get("detected_at"), found.get("mitigated_at"), found.get("resolved_at"), year, tuple(self.remarks)
+            started,
+            found.get("detected_at"),
+            found.get("mitigated_at"),
+            found.get("resolved_at"),
+            year,
+            tuple(self.remarks),
         )
 
     def _labelled(self, role: str) -> Iterator[str]:
@@ -134,7 +139,10 @@ class _Finder:
             return
         if reading.day is None and role != "started_at" and "started_at" in found:
             start = found["started_at"]
-            reading = after(self._local(start, reading.zone or self.zone), reading.dated(self._local(start, reading.zone or self.zone).day))
+            reading = after(
+                self._local(start, reading.zone or self.zone),
+                reading.dated(self._local(start, reading.zone or self.zone).day),
+            )
         moment = reading.dated(self.day[0] if self.day else None).found(self.zone, is_guess=self.is_guess, basis=basis)
         if moment is not None:
             found[role] = moment
@@ -185,13 +193,22 @@ class _Finder:
                 if "|" in line and (named := zone_named(line)):
                     zone = zone or named
                 continue
-            entries.append((line, at_start[0]))
+            first = at_start[0]
+            if first.minute is None and len(text) <= 60:
+                zone = zone or zone_named(text[first.end :])
+            entries.append((line, first))
         headed = next((day for heading in timeline.headings if (day := first_date(heading))), None)
         return in_order(entries, headed or (self.day[0] if self.day else None)), zone
 
     def _day(self) -> tuple[date, str] | None:
         sources = self.sources
-        for value in (*self._labelled("date"), *self._labelled("period"), *self._labelled("started_at"), *self._labelled("when"), *sources.dates):
+        for value in (
+            *self._labelled("date"),
+            *self._labelled("period"),
+            *self._labelled("started_at"),
+            *self._labelled("when"),
+            *sources.dates,
+        ):
             day = first_date(value)
             if day is not None:
                 return day, value
@@ -204,7 +221,9 @@ class _Finder:
         if stated:
             return stated[0], len({zone.minutes for zone in stated}) > 1
         mentioned = {zone for line in sources.text.split("\n") if len(line) < 2_000 for zone in zones_mentioned(line)}
-        mentioned |= {zone for timeline in sources.timelines for heading in timeline.headings if (zone := zone_named(heading))}
+        mentioned |= {
+            zone for timeline in sources.timelines for heading in timeline.headings if (zone := zone_named(heading))
+        }
         if mentioned and len({zone.minutes for zone in mentioned}) == 1:
             return min(mentioned, key=lambda zone: zone.name), False
         letters = [sign for sign in sources.text if sign.isalpha()]
@@ -222,7 +241,12 @@ class _Finder:
         start = found.get("started_at")
         for role in ("detected_at", "mitigated_at", "resolved_at"):
             moment = found.get(role)
-            if start is not None and moment is not None and moment.precision == start.precision == "minute" and moment.value < start.value:
+            if (
+                start is not None
+                and moment is not None
+                and moment.precision == start.precision == "minute"
+                and moment.value < start.value
+            ):
                 del found[role]
                 self.remarks.append(f"시작보다 이른 시각은 넣지 않았습니다: {display(moment.basis)}")
 

@@ -26,6 +26,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
             bracketed,
+            rf"^(?:{alone})(?:\s+(?:{alone}))*{_SIGN}(?:{number})\s+(?=\S)",
             rf"^(?:{alone})(?:\s+(?:{alone}))*{_SIGN}",
             rf"{_SIGN}(?:{alone})(?:\s+(?:{alone}))*\s*$",
             rf"^(?:{kind})\s+(?:for|of|on|about)\s+(?:the\s+)?",

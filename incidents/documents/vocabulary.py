@@ -30,6 +30,8 @@ FIELD_LABELS: Final[Mapping[str, str]] = {
 TIME_ROLES: Final = frozenset({"started_at", "detected_at", "mitigated_at", "resolved_at", "period", "date", "when"})
 DROPPED_ROLES: Final[Mapping[str, str]] = {"people": "사람", "admin": "문서 관리", "tools": "도구 명령과 대화방"}
 
+_VALUE_ROLES: Final = TIME_ROLES | DROPPED_ROLES.keys() | {"measure"}
+
 Place = Literal["heading", "label"]
 
 # A heading longer than this is a sentence, in which a phrase proves nothing.
@@ -38,6 +40,7 @@ _EXACT: Final = 100
 _PATTERN: Final = 90
 _MISSPELT: Final = 80
 _PARTIAL: Final = 40
+_WHOLE: Final = 2  # what a form of the whole heading costs at most; parts of it cost more
 _LEAST_SHARE: Final = 0.4
 
 _EMOJI = re.compile(
@@ -101,17 +104,29 @@ class HeadingVocabulary:
         """What `text` means as a heading of a section or as a label of a value; None when it isn't known."""
         return _match(self, text, place)
 
-    def knows_exactly(self, text: str, place: Place = "heading") -> bool:
-        """Whether `text` is, word for word, a known heading or label: cheap, for lines that may be headings."""
-        return len(text) <= _LONGEST_HEADING and any(
-            (entry := self.phrases.get(key)) is not None and (place == "label" or not entry.labels_only)
-            for key, _ in _candidates(text)
-        )
+    def kind_of_heading(self, text: str) -> Literal["", "field", "value"]:
+        """Whether the whole of `text` is a known heading, of text or of a value: cheap, for lines that may be headings.
+
+        "value" stands for those behind which only a value follows (a person, a day), `""` for what isn't known.
+        """
+        if len(text) > _LONGEST_HEADING:
+            return ""
+        for key, cost in _candidates(text):
+            entry = self.phrases.get(key) if cost <= _WHOLE else None
+            if entry is not None and not entry.labels_only:
+                return "value" if entry.role in _VALUE_ROLES else "field"
+        return ""
 
 
 def display(text: str) -> str:
     """A heading as an editor reads it: NFC, without emoji, emphasis, link targets, numbering and trailing signs."""
     return " ".join(_BULLET.sub("", without_markup(text)).split()).rstrip(":：#= ").strip()
+
+
+def unnumbered(text: str) -> str:
+    """A heading as an editor reads it, without its number (`2. 원인`, `가. 직접 원인`)."""
+    shown = display(text)
+    return _NUMBER.sub("", shown, count=1).strip() or shown
 
 
 def without_markup(text: str) -> str:
