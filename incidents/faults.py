@@ -31,6 +31,9 @@ class RecordError(UserError):
         super().__init__("\n".join(map(str, self.faults)))
 
 
+MAX_FILE_FAULTS = 200  # nobody reads more, and a hostile file would fill the memory with them
+
+
 class FaultList:
     """The faults of one file while it is read: reading goes on after a fault, so that one run shows them all."""
 
@@ -39,9 +42,15 @@ class FaultList:
         self.faults: list[Fault] = []
 
     def add(self, line: int, message: str) -> None:
-        """Note a fault at `line`, counted from 1. What the message quotes from the file can't break its line."""
+        """Note a fault at `line`, counted from 1. What the message quotes from the file can't break its line.
+
+        Raises RecordError when there are so many that reading on helps nobody.
+        """
         shown = "".join(sign if sign.isprintable() else " " for sign in message)
         self.faults.append(Fault(self.file, line, shown))
+        if len(self.faults) >= MAX_FILE_FAULTS:
+            more = Fault(self.file, line, "고칠 곳이 너무 많아 여기서 멈췄습니다. 위의 것을 고친 뒤 다시 해 주십시오.")
+            raise RecordError([*self.faults, more])
 
     def raise_if_any(self) -> None:
         """Raise RecordError when a fault was noted."""

@@ -190,7 +190,7 @@ def _split(lines: Sequence[str], faults: FaultList, first_line: int) -> tuple[li
 def _explain_heading(line: str) -> str:
     if _UNDERLINE.match(line):
         return f"밑줄로 만든 제목은 쓰지 않습니다. 제목은 다음 가운데 하나여야 합니다: {_ALLOWED}"
-    title = _TITLE.sub(r"\g<title>", line).strip("*_: ")
+    title = _TITLE.sub(r"\g<title>", line[:100]).strip("*_: ")
     title = title if len(title) <= 40 else title[:40] + "…"
     near = get_close_matches(title, _FIELDS, n=1, cutoff=0.3)
     advice = f" 혹시 ## {near[0]} 입니까?" if near else ""

@@ -109,6 +109,9 @@ class FieldReader:
             self.fault(key, f"{key}: 목록이어야 합니다. `{key}: [{text}]` 처럼 대괄호로 감싸 주십시오.", node.line)
             return ()
         slugs: list[str] = []
+        if len(node.items) > 10 * most:  # not worth a look at each
+            self.fault(key, f"{key}: {most}개까지 적을 수 있습니다(지금 {len(node.items)}개).", node.line)
+            return ()
         for item in node.items:
             if not is_filled(item):
                 self.fault(key, f"{key}: 빈 값이 있습니다. 쉼표를 확인해 주십시오.", item.line)
@@ -131,7 +134,7 @@ class FieldReader:
         if not isinstance(node, yaml_nodes.Sequence):
             self.fault(key, f"{key}: 목록이어야 합니다. 대괄호로 감싸 주십시오.", node.line)
             return ()
-        texts: list[str] = []
+        texts: dict[str, None] = {}
         for item in node.items:
             text = self.line_of_text(key, item, limit)
             if not is_filled(item):
@@ -139,7 +142,7 @@ class FieldReader:
             elif text in texts:
                 self.fault(key, f"{key}: 같은 값이 두 번 있습니다: {text}", item.line)
             elif text:
-                texts.append(text)
+                texts[text] = None
         return tuple(texts)
 
     def choice(self, key: str, node: Node | None, allowed: tuple[str, ...], *, default: str) -> str:

@@ -712,3 +712,29 @@ def test_titles_of_any_shape_are_written_so_that_they_come_back(title):
     text = format_record(record)
     assert parse_record(text.encode(), "IL-9001.md") == record
     assert yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n"))["title"] == title
+
+
+# ── files that want to be a burden ──
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD + "# \n" * 300_000,
+        GOOD + "## " + "# " * 300_000,
+        GOOD + "## 가" + " " * 900_000 + "나",
+        GOOD + "- " * 300_000,
+        GOOD + " " * 900_000 + "x",
+        GOOD + "``` " * 200_000,
+        edited(("causes: [capacity-exhaustion]", f"causes: [{', '.join(f'a{number}' for number in range(20_000))}]")),
+        edited(("year: 2024", "\n".join(f"a{number}: 1" for number in range(15_000)))),
+        edited(("year: 2024", "year: 2024\n" * 10_000)),
+        edited((TITLE, "title: " + ": " * 50_000)),
+        edited((TITLE, 'title: "' + "\\" * 50_000)),
+    ],
+    ids=range(11),
+)
+def test_hostile_file_is_refused_with_a_bounded_list(text):
+    faults = faults_of(text)
+    assert 1 <= len(faults) <= 201
+    assert all(len(message) < 1_000 for _, message in faults)
