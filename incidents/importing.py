@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from incidents.checks_file import CheckData
+from incidents.checks_file import CheckData, canonical_check
 from incidents.errors import UserError
 from incidents.faults import Fault, RecordError
 from incidents.library_files import CheckedLibrary, check_folder, find_library
@@ -45,7 +45,7 @@ from incidents.record_data import content_of, record_text, with_record_parts
 from incidents.records import Moment, RecordData, canonical_record, format_record
 from incidents.revisions import mark_changed, mark_library_changed
 from incidents.states import PUBLIC, is_legal
-from incidents.taxonomy_file import TaxonomyData
+from incidents.taxonomy_file import TaxonomyData, canonical_term
 from incidents.vocabulary_data import KINDS, check_data, taxonomy_data, term_data
 
 BATCH: Final = 500
@@ -148,7 +148,11 @@ def _compare(library: CheckedLibrary) -> ImportReport:
             elif not is_legal(incident.status, record.status):
                 before, after = Status(incident.status).label, Status(record.status).label
                 faults.append(
-                    Fault(names[record.id], 1, f"status: {before} 상태의 기록은 이렇게 바꿀 수 없습니다: {after}. status 를 고치십시오.")
+                    Fault(
+                        names[record.id],
+                        1,
+                        f"status: {before} 상태의 기록은 이렇게 바꿀 수 없습니다: {after}. status 를 고치십시오.",
+                    )
                 )
             else:
                 report.changed.append(record.id)
@@ -172,7 +176,7 @@ def _changed_terms(taxonomy: TaxonomyData | None) -> list[tuple[str, int, Any]]:
         known = {term.slug: term for term in TERM_MODELS[KINDS[name]].objects.all()}  # type: ignore[attr-defined]
         for position, term in enumerate(terms):
             row = known.get(term.slug)
-            if row is None or row.position != position or term_data(row) != term:
+            if row is None or row.position != position or canonical_term(term_data(row)) != term:
                 changed.append((name, position, term))
     return changed
 
@@ -188,7 +192,9 @@ def _changed_checks(checks: tuple[CheckData, ...] | None) -> list[tuple[int, Che
     return [
         (position, check)
         for position, check in enumerate(checks)
-        if check.code not in known or known[check.code].position != position or check_data(known[check.code]) != check
+        if check.code not in known
+        or known[check.code].position != position
+        or canonical_check(check_data(known[check.code])) != check
     ]
 
 
@@ -388,7 +394,12 @@ class _Writer:
             incident = Incident.objects.get(number=_number(record.id))
             survivor = Incident.objects.get(number=_number(record.merged_into))
             move(
-                incident, Status.MERGED, author=None, reason=record.status_reason, merged_into=survivor, at=record.status_at
+                incident,
+                Status.MERGED,
+                author=None,
+                reason=record.status_reason,
+                merged_into=survivor,
+                at=record.status_at,
             )
 
     # Checks
@@ -425,4 +436,3 @@ class _Writer:
             mark_changed([*before, *(pks[_number(c.id)] for c in data.incidents)])
         if changed:
             mark_library_changed()
-
