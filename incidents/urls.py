@@ -2,6 +2,7 @@
 
 from django.urls import path, register_converter
 
+from incidents.api import views as api_views
 from incidents.models import VocabularyKind
 from incidents.views import incidents, site, vocabulary
 
@@ -45,6 +46,9 @@ urlpatterns = [
     path("years/", vocabulary.year_index, name="year_index"),
     path("years/<int:year>/", vocabulary.year_detail, name="year_detail"),
     path("about/", site.about, name="about"),
+    path("about/api/errors/<slug:code>/", api_views.error_help, name="api_error"),
+    path("api/v1/schema/", api_views.schema, name="api_schema"),
+    path("api/v1/docs/", api_views.docs, name="api_docs"),
     path("patterns/", site.patterns, name="patterns"),
     path("theme/", site.set_theme, name="set_theme"),
     path("language/", site.set_language, name="set_language"),

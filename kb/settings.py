@@ -39,8 +39,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "incidents.api.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "incidents.page_cache.PageCacheMiddleware",
     "csp.middleware.CSPMiddleware",
     "incidents.middleware.UserErrorMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -108,6 +110,7 @@ CACHES: dict[str, Any] = {
         "OPTIONS": {"MAX_ENTRIES": 20_000},
     }
 }
+PAGE_CACHE_BYTES = env_int("KB_PAGE_CACHE_MB", 256) * 1024 * 1024  # of finished pages on disk; 0 keeps them in memory only
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
@@ -178,8 +181,11 @@ if IS_TLS:
     SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
-if env_bool("KB_BEHIND_PROXY", default=False):
+IS_BEHIND_PROXY = env_bool("KB_BEHIND_PROXY", default=False)
+if IS_BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+API_RATE = env_int("KB_API_RATE", 600)  # requests of one client to the API in a minute; 0: no limit
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000

@@ -3,9 +3,12 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from incidents.api.api import api
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("incidents.urls")),
+    path("api/v1/", api.urls),
 ]
 
 handler400 = "incidents.views.errors.bad_request"
