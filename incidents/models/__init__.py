@@ -1,6 +1,15 @@
 """The tables of the library. Other modules import from here, never from a module inside."""
 
 from incidents.models.check import Check, CheckComponent, CheckFactor, Citation, Severity
+from incidents.models.desk import (
+    LinkState,
+    Proposal,
+    ProposalState,
+    Report,
+    ReportState,
+    SearchMiss,
+    SourceCheck,
+)
 from incidents.models.editing import IncidentEdit, UnsavedText
 from incidents.models.incident import (
     FIRST_YEAR,
@@ -54,14 +63,21 @@ __all__ = [
     "IncidentFactor",
     "IncidentVersion",
     "LibraryState",
+    "LinkState",
     "OrderedTag",
     "Organization",
     "Precision",
+    "Proposal",
+    "ProposalState",
     "RelatedIncident",
     "Relation",
+    "Report",
+    "ReportState",
+    "SearchMiss",
     "Severity",
     "SlugRedirect",
     "Source",
+    "SourceCheck",
     "Status",
     "StatusChange",
     "Term",

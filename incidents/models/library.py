@@ -5,18 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar
 
-from django.db import models, transaction
+from django.db import connections, models, transaction
 from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+REVISION_SQL = "SELECT revision FROM incidents_librarystate WHERE id = %s"
 
 
 class LibraryStateManager(models.Manager["LibraryState"]):
     """Questions and moves of the single row. A migration makes it; nothing deletes it."""
 
     def current_revision(self) -> int:
-        """Return the revision that readers see now; 0 in a library without published records."""
-        return self.values_list("revision", flat=True).get(pk=LibraryState.SINGLE)
+        """Return the revision that readers see now; 0 in a library without published records.
+
+        Every request asks this first, so it is plain SQL: a third of the queryset's time.
+        """
+        with connections[self.db].cursor() as cursor:
+            cursor.execute(REVISION_SQL, [LibraryState.SINGLE])
+            row = cursor.fetchone()
+        if row is None:
+            raise LibraryState.DoesNotExist("the library's state has no row; `manage.py migrate` makes it")
+        return int(row[0])
 
     def changed_at(self) -> datetime | None:
         """Return when readers last saw something change; None in a library where nothing was ever published."""
