@@ -278,8 +278,8 @@ class IncidentAdmin(MovesMixin):
         return None
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        drafts = [incident for incident in queryset if not _was_public(incident)]
-        return super().log_deletions(request, queryset.model._default_manager.filter(pk__in=[one.pk for one in drafts]))
+        drafts = [incident.pk for incident in queryset if not _was_public(incident)]
+        return super().log_deletions(request, Incident.objects.filter(pk__in=drafts))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         if Incident.objects.filter(pk=obj_id).exists():
