@@ -111,7 +111,6 @@ CACHES: dict[str, Any] = {
     }
 }
 PAGE_CACHE_BYTES = env_int("KB_PAGE_CACHE_MB", 256) * 1024 * 1024  # of finished pages on disk; 0 keeps them in memory only
-PAGE_CACHE_BYTES = env_int("KB_PAGE_CACHE_MB", 256) * 1024 * 1024  # of finished pages on disk; 0 keeps them in memory only
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
