@@ -106,8 +106,8 @@ def _outside_code(line: str, dropped: list[Dropped]) -> str:
 def _without_people(text: str, dropped: list[Dropped]) -> str:
     text = _INNER_LINK.sub(r"\1", text)
     if "http" in text:
+        text = _LINK.sub(lambda link: _chat_link(link, dropped), text)
         for pattern in rules().chat_address:
-            text = _LINK.sub(lambda link, pattern=pattern: _chat_link(link, pattern, dropped), text)
             text = pattern.sub(lambda found: _taken(found, TOOLS, "", dropped), text)
     if "@" in text:
         for pattern in rules().person:
@@ -115,8 +115,8 @@ def _without_people(text: str, dropped: list[Dropped]) -> str:
     return text
 
 
-def _chat_link(link: re.Match[str], pattern: re.Pattern[str], dropped: list[Dropped]) -> str:
-    if not pattern.match(link.group(2)):
+def _chat_link(link: re.Match[str], dropped: list[Dropped]) -> str:
+    if not any_match(rules().chat_address, link.group(2)):
         return link.group()
     dropped.append(Dropped(TOOLS, link.group(2)))
     return link.group(1)

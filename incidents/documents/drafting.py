@@ -35,6 +35,7 @@ _TARGETS: Final[Mapping[str, str]] = {
     **FIELD_LABELS,
     "left_over": "자리 없음(편집자 메모)",
     "remains": "편집자 메모",
+    "empty": "비어 있음",
     **{role: f"뺌({name})" for role, name in DROPPED_ROLES.items()},
 }
 _KINDS: Final[Mapping[str, str]] = {"causes": "원인 분류", "components": "구성 요소", "factors": "기여 요인 분류"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from incidents.documents.cleaning import PEOPLE, Dropped, remains_of_template, without_owner
 from incidents.documents.outline import Block, is_item
 from incidents.documents.tables import parse_table, row_items
+from incidents.documents.vocabulary import heading_vocabulary
 
 _MARKER = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])(?:(\s{1,4})|$)")
 _BOX = re.compile(r"^(\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?)(?:\[[ xX✓✔-]\]|[☐☑☒✅✔❌⬜🔲])\s*(?=\S|$)")
@@ -15,7 +16,7 @@ _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Items in order; `remains` is what a table or lead-in says beside them, `dropped` names people and placeholders."""
+    """Items in order; `remains` is what a table or lead-in says beside them, `dropped` are people and placeholders."""
 
     items: tuple[str, ...]
     remains: tuple[str, ...] = ()
@@ -101,7 +102,7 @@ def to_items(blocks: Sequence[Block], heading: str = "") -> Items:
                 put(_prefixed(heading, item))
             has_own = True
         elif block.kind == "table":
-            for row in row_items(parse_table(block.text)):
+            for row in row_items(parse_table(block.text), heading_vocabulary()):
                 before = len(items)
                 put(_prefixed(heading, row.text))
                 dropped.extend(Dropped(PEOPLE, person) for person in row.people)

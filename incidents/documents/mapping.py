@@ -14,14 +14,13 @@ from typing import Final
 from incidents.documents.cleaning import (
     COMMENT,
     NUMBER,
-    PEOPLE,
     RULE,
     Dropped,
     clean,
     remains_of_template,
 )
 from incidents.documents.items import list_items, to_items, without_boxes
-from incidents.documents.outline import Block, Outline, Section, TooManySections, outline
+from incidents.documents.outline import Block, Outline, Section, TooManySectionsError, outline
 from incidents.documents.reading import DocumentRefused, SourceText
 from incidents.documents.tables import labelled_values, parse_table
 from incidents.documents.times import first_date
@@ -109,7 +108,7 @@ def map_document(source: SourceText, vocabulary: HeadingVocabulary | None = None
     text, dropped = clean(source.text)
     try:
         tree = outline(text, vocabulary.kind_of_heading)
-    except TooManySections as error:
+    except TooManySectionsError as error:
         raise DocumentRefused(
             source.filename, f"제목이 지나치게 많습니다({error}개). 사건마다 파일을 나누어 주십시오."
         ) from error
@@ -201,7 +200,7 @@ class _Mapper:
             missing=missing,
             left_over=tuple(self.left_over),
             remains=tuple(part for part in self.remains if part.text.strip()),
-            dropped=tuple(dict.fromkeys(self.dropped)),
+            dropped=tuple(self.dropped),
             placements=tuple(self.placements),
             source_lines=tuple(self.source_lines),
             remarks=tuple(dict.fromkeys((*self.remarks, *times.remarks))),
@@ -212,9 +211,9 @@ class _Mapper:
         found = set()
         for section in self.tree.root.walk():
             match = self.vocabulary.match(section.heading) if section.heading else None
-            if match and match.score >= _SURE and not match.entry.otherwise and not match.entry.first_to:
-                if section.blocks or section.children:
-                    found.add(match.role)
+            is_plain = match is not None and not match.entry.otherwise and not match.entry.first_to
+            if match and is_plain and match.score >= _SURE and (section.blocks or section.children):
+                found.add(match.role)
         return frozenset(found)
 
     # --- title ---------------------------------------------------------------------------------------------------
@@ -231,7 +230,7 @@ class _Mapper:
                 match.is_exact or (match.score >= _SURE and not is_top) or (not is_top and found)
             ):
                 break
-            if found and (clean_title(found[-1].heading)[0] or section.blocks and found[-1].blocks):
+            if found and (clean_title(found[-1].heading)[0] or (section.blocks and found[-1].blocks)):
                 break
             found.append(section)
         return found
@@ -342,7 +341,8 @@ class _Mapper:
         match = self.vocabulary.match(section.heading)
         allowed = _KEEPS_CHILDREN.get(parent.name)
         if match is not None and (match.score >= _SURE or not parent.entry):
-            if allowed is None or match.role in allowed or match.role in DROPPED_ROLES or match.role == "timeline":
+            always = match.role in DROPPED_ROLES or match.role == "timeline"
+            if allowed is None or always or match.role in allowed:
                 return _Role(self._entry(match), match.score >= _SURE, match.phrase, is_own=True)
         if parent.entry is not None and parent.name not in ("when", "facts"):
             return _Role(parent.entry, parent.is_sure, parent.phrase)
@@ -359,6 +359,8 @@ class _Mapper:
         role = part.role
         blocks = self._without_remains(part.section.blocks)
         if not blocks:
+            if part.name and not is_preamble and not part.section.children:
+                self._note_placement(part, "empty")
             return
         if role.name in DROPPED_ROLES:
             self.dropped.extend(Dropped(DROPPED_ROLES[role.name], f"{part.name}\n{block.text}") for block in blocks)
@@ -467,6 +469,8 @@ class _Mapper:
                 left.append(f"{shown}: {value}" if shown else value)
         for role, rows in grouped.items():
             if role == part.role.name:
+                for match, shown, _ in rows:
+                    self._note_label(part.trail, shown, role, match)
                 own = [*((shown, value) for _, shown, value in rows), *own]
                 continue
             for match, shown, value in rows:
@@ -577,8 +581,7 @@ class _Mapper:
         value = self._without_images(value, trail)
         if not value.strip():
             return
-        place = " › ".join((*trail, label))
-        self.placements.append(Placement(place, entry.role, match.phrase, match.score >= _SURE))
+        place = self._note_label(trail, label, entry.role, match)
         blocks = outline(value, lambda _: "").root.blocks or (Block("paragraph", value),)
         answers = list_items(blocks[0].text) if len(blocks) == 1 and blocks[0].kind == "list" else ()
         if len(answers) == 1:
@@ -593,6 +596,11 @@ class _Mapper:
         # A known time or figure says more with its label: "Time to detection: 155 minutes".
         short = with_label and label and (entry.keep_label or len(text) < 40)
         self.prose[entry.role].append(f"{label}{'' if label.endswith('?') else ':'} {text}" if short else text)
+
+    def _note_label(self, trail: tuple[str, ...], label: str, role: str, match: Match) -> str:
+        place = " › ".join((*trail, label))
+        self.placements.append(Placement(place, role, match.phrase, match.score >= _SURE))
+        return place
 
     # --- fields --------------------------------------------------------------------------------------------------
 
@@ -770,6 +778,3 @@ def _values_as_blocks(pairs: Sequence[tuple[str, str]]) -> list[Block]:
         return [Block("paragraph", pairs[0][1])]
     texts = [f"{label}{'' if label.endswith('?') or not label else ':'} {value}".strip() for label, value in pairs]
     return [Block("list", _bullets(texts))] if texts else []
-
-
-__all__ = ["LeftOver", "Mapped", "PEOPLE", "Placement", "map_document", "storable"]

@@ -96,12 +96,12 @@ class _Heading:
     sign: str = ""
 
 
-class TooManySections(ValueError):
+class TooManySectionsError(ValueError):
     """More headings than a document written by people has."""
 
 
 def outline(markdown: str, known: Known, *, most_sections: int = 2_000) -> Outline:
-    """The tree of a document in LF and NFC; raises `TooManySections`.
+    """The tree of a document in LF and NFC; raises `TooManySectionsError`.
 
     `known` decides whether a line that merely could be a heading is one.
     """
@@ -111,7 +111,7 @@ def outline(markdown: str, known: Known, *, most_sections: int = 2_000) -> Outli
     pieces = _plain_labels_open(_ranked(pieces))
     count = sum(isinstance(piece, _Heading) for piece in pieces)
     if count > most_sections:
-        raise TooManySections(count)
+        raise TooManySectionsError(count)
     real = any(isinstance(piece, _Heading) and piece.level <= 6 for piece in pieces)
     return Outline(front_matter, _tree(pieces), real, comments, unclosed)
 
@@ -306,14 +306,21 @@ def _list_end(lines: list[str], at: int, known: Known) -> int:
                 return end
             end = following
             continue
-        elif _real_heading(line) or _RULE.match(line) or _marked_heading(lines, end, known) or _bold_heading(line):
-            return end
-        elif not line.startswith((" ", "\t")) and (_FENCE.match(line) or _is_table(lines, end) or _QUOTE.match(line)):
+        elif _ends_list(lines, end, known):
             return end
         else:
             fence = _fence_after("", line)
         end += 1
     return end
+
+
+def _ends_list(lines: list[str], at: int, known: Known) -> bool:
+    """Whether a line right under a list can't belong to it."""
+    line = lines[at]
+    if _real_heading(line) or _RULE.match(line) or _marked_heading(lines, at, known) or _bold_heading(line):
+        return True
+    is_block = bool(_FENCE.match(line) or _QUOTE.match(line)) or _is_table(lines, at)
+    return is_block and not line.startswith((" ", "\t"))
 
 
 def _plain_bullets(lines: list[str]) -> str:
@@ -360,10 +367,6 @@ def _bold_heading(line: str) -> str:
     return "" if text.endswith((".", "!", "。", ",")) or not fold(text) else text
 
 
-def _opens_label(line: str) -> bool:
-    return bool(_BOLD_LINE.match(line) or _BOLD_LABEL.match(line))
-
-
 def _marked_heading(lines: list[str], at: int, known: Known) -> _Heading | None:
     """A known heading behind a sign or number, alone on its line (`□ 장애 개요`, `2. 원인`, `[조치 내용]`)."""
     line = lines[at]
@@ -403,8 +406,6 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
         bold = _bold_heading(line)
         if bold and (number == 0 or known(bold)):
             is_value = known(bold) == "value"
-            if is_value and number + 1 < len(lines) and _opens_label(lines[number + 1]):
-                continue  # a label that nobody filled in
             yield from flush()
             yield _Heading(bold, LABEL_LEVEL if is_value else BOLD_LEVEL, "own" if is_value else "all")
             continue

@@ -56,7 +56,7 @@ p[style-name='Source Code'] => pre:separator('\n')
 """
 
 
-class DocumentRefused(UserError):
+class DocumentRefused(UserError):  # noqa: N818 (named as its siblings in errors.py)
     """A file that can't become a draft; the message names the file, the reason and what to do."""
 
     status = 400
@@ -218,7 +218,7 @@ def _check_package(data: bytes, name: str) -> None:
 # --- HTML ---------------------------------------------------------------------------------------------------------
 
 
-class _Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships no types
+class _Converter(MarkdownConverter):
     """Markdown in the form the outline reads: ATX headings, dashes, fences with their language."""
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
@@ -324,7 +324,7 @@ def _flatten_cell(soup: BeautifulSoup, cell: Tag) -> None:
         marker = "- " if first is None or first.name == "ul" else f"{len(item.find_previous_siblings('li')) + 1}. "
         item.insert(0, NavigableString(marker))
     for block in blocks:
-        if block.find_next_sibling(_BLOCKS) or (block.name == "li" and block.find_parent(_BLOCKS, limit=1)):
+        if block.find_next_sibling(_BLOCKS) or (block.name == "li" and block.find_parent(_BLOCKS)):
             block.append(soup.new_tag("br"))
     for block in blocks:
         block.unwrap()

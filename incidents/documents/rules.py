@@ -22,6 +22,7 @@ class Rules:
     person: tuple[re.Pattern[str], ...]
     chat_address: tuple[re.Pattern[str], ...]
     title_kind: str
+    title_tail: str
     title_number: str
     detection: Mapping[str, tuple[re.Pattern[str], ...]]
     negation: tuple[re.Pattern[str], ...]
@@ -46,6 +47,7 @@ def rules() -> Rules:
         person=_compiled(cleaning["person"]),
         chat_address=_compiled(cleaning["chat_address"]),
         title_kind="|".join(cleaning["title_kinds"]),
+        title_tail="|".join(cleaning["title_tails"]),
         title_number="|".join(cleaning["title_numbers"]),
         detection={method: _compiled(found) for method, found in signals["detection"].items()},
         negation=_compiled(signals["negation"]),

@@ -21,7 +21,10 @@ MOST: Final[Mapping[Kind, int]] = {"causes": 3, "components": 5, "factors": 6}
 # How much a field says about a kind of term. The title names what failed; a lesson speaks of much that didn't.
 WEIGHTS: Final[Mapping[Kind, Mapping[str, float]]] = {
     "causes": {"title": 2.0, "cause": 3.0, "trigger": 2.0, "symptom": 1.0, "contributing_factors": 0.5},
-    "components": {"title": 3.0, "cause": 2.0, "symptom": 2.0, "trigger": 1.5, "actions": 1.0, "contributing_factors": 0.5, "follow_ups": 0.5},
+    "components": {
+        "title": 3.0, "cause": 2.0, "symptom": 2.0, "trigger": 1.5, "actions": 1.0,
+        "contributing_factors": 0.5, "follow_ups": 0.5,
+    },
     "factors": {"contributing_factors": 3.0, "cause": 1.5, "lesson": 1.5, "detection": 1.0, "trigger": 0.5},
 }  # fmt: skip
 LEAST_SCORE: Final = 1.5

@@ -7,74 +7,6 @@ from incidents.documents.vocabulary import HeadingVocabulary, Match, display, fo
 
 _RULE_CELL = re.compile(r"^\s*:?-+:?\s*$")
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
-# Heads of the two columns of a table of facts.
-_LABEL_HEADS = frozenset(
-    fold(text)
-    for text in (
-        "",
-        "항목",
-        "구분",
-        "분류",
-        "내용 구분",
-        "question",
-        "field",
-        "item",
-        "key",
-        "name",
-        "property",
-        "attribute",
-        "metric",
-        "질문",
-        "키",
-        "항 목",
-        "요소",
-    )
-)
-_VALUE_HEADS = frozenset(
-    fold(text)
-    for text in (
-        "",
-        "내용",
-        "값",
-        "설명",
-        "세부 내용",
-        "상세",
-        "상세 내용",
-        "답",
-        "답변",
-        "answer",
-        "value",
-        "description",
-        "detail",
-        "details",
-        "비고",
-        "내 용",
-        "response",
-        "결과",
-    )
-)
-# Heads of the column that says what is to be done (or was done), the best first.
-_ACTION_HEADS = (
-    "action item", "action items", "action", "actions", "task", "what", "follow up", "remediation", "measure", "factor", "finding", "description", "item", "title", "issue", "summary", "details", "todo",
-    "조치 내용", "조치 사항", "조치", "대책", "재발 방지 대책", "개선 사항", "개선 과제", "과제", "할 일", "액션 아이템", "작업", "내용", "세부 내용", "상세 내용", "추진 내용", "개선 내용", "요인", "항목", "제목", "업무",
-)  # fmt: skip
-_ACTION_ORDER = {fold(head): order for order, head in reversed(list(enumerate(_ACTION_HEADS)))}
-_DETAIL_HEADS = frozenset(
-    fold(head)
-    for head in (
-        "details",
-        "detail",
-        "description",
-        "notes on action",
-        "세부 내용",
-        "상세 내용",
-        "상세",
-        "세부",
-        "설명",
-        "내용",
-    )
-)
-_NUMBER_HEADS = frozenset(fold(head) for head in ("#", "no", "no.", "nr", "번호", "순번", "연번", "순서", "id")) | {""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +87,7 @@ def labelled_values(table: Table, vocabulary: HeadingVocabulary) -> tuple[tuple[
     if table.width == 2:
         rows = list(table.rows)
         head = (fold(table.header[0]), fold(table.header[1]))
-        is_generic = head[0] in _LABEL_HEADS and head[1] in _VALUE_HEADS
+        is_generic = head[0] in vocabulary.columns["labels"] and head[1] in vocabulary.columns["values"]
         if not is_generic:
             rows.insert(0, (table.header[0], table.header[1]))
         known = sum(_known(row[0], vocabulary) is not None for row in rows)
@@ -167,13 +99,13 @@ def labelled_values(table: Table, vocabulary: HeadingVocabulary) -> tuple[tuple[
         rows = [row for row in (table.header, *table.rows) if any(cell.strip() for cell in row)]
         labels = [row[at] for row in rows for at in (0, 2) if row[at].strip()]
         known = sum(_known(label, vocabulary) is not None for label in labels)
-        if labels and known * 2 >= len(labels) and known >= 2 and not _is_list_head(table.header):
+        if labels and known * 2 >= len(labels) and known >= 2 and not _is_list_head(table.header, vocabulary):
             pairs = [(row[at], row[at + 1]) for row in rows for at in (0, 2)]
             # A merged cell is repeated or leaves the rest empty: `| 영향 범위 | … | | |`.
             return tuple((label, value) for label, value in dict.fromkeys(pairs) if label.strip() or value.strip())
     if table.width >= 2 and len(table.rows) == 1:
         known = sum(_known(head, vocabulary) is not None for head in table.header)
-        if known * 2 > table.width and not _is_list_head(table.header):
+        if known * 2 > table.width and not _is_list_head(table.header, vocabulary):
             return tuple(zip(table.header, table.rows[0], strict=True))
     return None
 
@@ -183,45 +115,23 @@ def _known(label: str, vocabulary: HeadingVocabulary) -> Match | None:
     return match if match is not None and match.score >= 80 else None
 
 
-def _is_list_head(header: tuple[str, ...]) -> bool:
+def _is_list_head(header: tuple[str, ...], vocabulary: HeadingVocabulary) -> bool:
     """Whether the columns are those of a list of actions (`Action | Owner | Due`)."""
-    heads = [fold(head) for head in header]
-    return any(head in _ACTION_ORDER for head in heads) and any(
-        head in _OWNER_HEADS or head in _DUE_HEADS for head in heads
+    heads, columns = [fold(head) for head in header], vocabulary.columns
+    return any(head in columns["actions"] for head in heads) and any(
+        head in columns["owners"] or head in columns["dues"] for head in heads
     )
 
 
-_OWNER_HEADS = frozenset(
-    fold(head)
-    for head in ("owner", "owners", "assignee", "assigned to", "responsible", "dri", "who", "team", "담당", "담당자", "담당 팀", "담당 부서", "책임자", "주관", "주관 부서", "작업자", "부서")
-)  # fmt: skip
-_DUE_HEADS = frozenset(
-    fold(head)
-    for head in (
-        "due",
-        "due date",
-        "deadline",
-        "eta",
-        "기한",
-        "완료 예정",
-        "완료 예정일",
-        "예정일",
-        "일정",
-        "완료일",
-        "목표일",
-    )
-)
-
-
-def row_items(table: Table, is_person: bool = True) -> tuple[RowItem, ...]:
+def row_items(table: Table, vocabulary: HeadingVocabulary) -> tuple[RowItem, ...]:
     """The rows of a table of actions or factors as items: the column that says what, the rest beside it."""
-    heads = [fold(head) for head in table.header]
+    heads, columns = [fold(head) for head in table.header], vocabulary.columns
     if not any(heads):
         chosen = _longest(table)
     else:
-        ranked = [(_ACTION_ORDER[head], at) for at, head in enumerate(heads) if head in _ACTION_ORDER]
+        ranked = [(order, at) for at, head in enumerate(heads) if (order := columns["actions"].get(head)) is not None]
         chosen = min(ranked)[1] if ranked else _longest(table)
-    detail = next((at for at, head in enumerate(heads) if at != chosen and head in _DETAIL_HEADS), None)
+    detail = next((at for at, head in enumerate(heads) if at != chosen and head in columns["details"]), None)
     items: list[RowItem] = []
     for row in table.rows:
         text = row[chosen]
@@ -234,10 +144,10 @@ def row_items(table: Table, is_person: bool = True) -> tuple[RowItem, ...]:
         for at, cell in enumerate(row):
             if at in used or not cell.strip():
                 continue
-            if heads[at] in _NUMBER_HEADS and len(cell) <= 4:
+            if heads[at] in columns["numbers"] and len(cell) <= 4:
                 continue
             named = f"{display(table.header[at])}: {cell}" if heads[at] else cell
-            (people if heads[at] in _OWNER_HEADS and is_person else others).append(" ".join(named.split()))
+            (people if heads[at] in columns["owners"] else others).append(" ".join(named.split()))
         items.append(RowItem(text.strip(), tuple(others), tuple(people)))
     return tuple(items)
 

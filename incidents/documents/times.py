@@ -8,19 +8,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Final, Literal
+
+import yaml
 
 Precision = Literal["day", "minute"]
 
-# Minutes east of UTC. Ambiguous abbreviations mean what they mostly mean in post-mortems (CST: US Central, IST: India).
-ZONES: Final = {
-    "utc": 0, "gmt": 0, "z": 0, "zulu": 0, "wet": 0, "kst": 540, "jst": 540, "cst": -360, "cdt": -300, "est": -300, "edt": -240,
-    "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "akst": -540, "akdt": -480, "hst": -600, "bst": 60, "cet": 60, "cest": 120, "west": 60,
-    "eet": 120, "eest": 180, "msk": 180, "ist": 330, "sgt": 480, "hkt": 480, "awst": 480, "aest": 600, "aedt": 660, "acst": 570,
-    "nzst": 720, "nzdt": 780, "brt": -180, "art": -180, "한국시간": 540, "한국표준시": 540, "서울": 540, "협정세계시": 0, "세계시": 0, "일본시간": 540,
-}  # fmt: skip
-# Zones whose offset depends on the day by the rule of the United States (Energy Policy Act of 2005).
-US_ZONES: Final = {"pt": -480, "mt": -420, "ct": -360, "et": -300, "pacific": -480, "mountain": -420, "central": -360, "eastern": -300, "태평양시간": -480, "동부시간": -300}  # fmt: skip
+_DATA: Final = yaml.safe_load(Path(__file__).with_name("zones.yaml").read_text(encoding="utf-8"))
+# Minutes east of UTC; those of `US_ZONES` change with the day.
+ZONES: Final[dict[str, int]] = _DATA["fixed"]
+US_ZONES: Final[dict[str, int]] = _DATA["us"]
+_REGIONS: Final[dict[str, str]] = _DATA["regions"]
+_SPELLINGS: Final[dict[str, str]] = _DATA["spellings"]
 
 _MONTHS: Final = {
     name: number
@@ -61,11 +61,11 @@ _ZONE = re.compile(
     r"|(?P<region>Asia/Seoul|Asia/Tokyo|Etc/UTC|America/Los_Angeles|America/New_York|America/Chicago|Europe/London)",
     re.IGNORECASE,
 )
-_REGIONS: Final = {"asia/seoul": "kst", "asia/tokyo": "jst", "etc/utc": "utc", "america/los_angeles": "pt", "america/new_york": "et", "america/chicago": "ct", "europe/london": "gmt"}  # fmt: skip
 _TIME = re.compile(
     r"""
     (?<![\d:.,$€₩/+])(?<![A-Za-z]-)(?P<half>오전|오후|새벽|아침|저녁|밤|낮|정오|자정)?\s*
-    (?: (?P<h1>[01]?\d|2[0-4])\s?:\s?(?P<m1>[0-5]\d)(?::(?P<s1>[0-5]\d)(?:[.,]\d{1,6})?)?(?!\d|:\d)(?:\s?(?P<ampm1>[ap]\.?m\b\.?))?
+    (?: (?P<h1>[01]?\d|2[0-4])\s?:\s?(?P<m1>[0-5]\d)(?::(?P<s1>[0-5]\d)(?:[.,]\d{1,6})?)?(?!\d|:\d)
+        (?:\s?(?P<ampm1>[ap]\.?m\b\.?))?
       | (?P<h2>[01]?\d|2[0-4])\s?시(?!간|\w*스템)(?:\s?(?P<m2>[0-5]?\d)\s?분(?!간))?
       | (?P<h3>1[0-2]|0?[1-9])\s?(?P<ampm3>[ap]\.?m\b\.?)
       | (?P<h4>[01]\d|2[0-3])(?P<m4>[0-5]\d)(?=\s?(?:Z|UTC|GMT|KST|h|hrs|hours)\b)
@@ -273,12 +273,17 @@ def in_order(entries: Iterable[tuple[str, Reading]], day: date | None) -> list[t
             day = reading.day
         elif reading.month_day is not None and day is not None:
             day = _day(day.year, *reading.month_day) or day
-        elif dated and day is not None and reading.minute is not None and dated[-1][1].minute is not None:
-            # Only a jump back of hours is a new day; small ones are lines out of order.
-            if reading.minute + 6 * 60 < dated[-1][1].minute and dated[-1][1].day == day:
-                day = _next_day(day)
+        elif dated and day is not None and _is_next_day(dated[-1][1], reading, day):
+            day = _next_day(day)
         dated.append((text, replace(reading, day=reading.day or day)))
     return dated
+
+
+def _is_next_day(before: Reading, reading: Reading, day: date) -> bool:
+    """Whether a time without a date jumps back by hours; small jumps are lines out of order."""
+    if reading.minute is None or before.minute is None or before.day != day:
+        return False
+    return reading.minute + 6 * 60 < before.minute
 
 
 def _plain(text: str) -> str:
@@ -376,7 +381,7 @@ def _zone_of(text: str) -> Zone | None:
 def _zone_from(found: re.Match[str]) -> Zone | None:
     name = found["name"] or found["korean"] or _REGIONS[found["region"].lower()]
     key = "".join(name.split()).lower().replace("미국", "").replace("표준시간", "시간").replace("표준시", "시간")
-    key = {"한국시": "한국시간", "서울시간": "서울", "태평양시": "태평양시간", "동부시": "동부시간"}.get(key, key)
+    key = _SPELLINGS.get(key, key)
     if found["name"] and name.islower():
         return None  # "est", "pt", "et", "art" in running text are words
     if key in ("central", "eastern", "mountain", "pacific") and not found.group().lower().rstrip().endswith("time"):

@@ -32,14 +32,10 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"^(?:{kind})\s+(?:for|of|on|about)\s+(?:the\s+)?",
             rf"^(?:{_DATE})\s+",
             rf"\s+(?:on\s+)?(?:{_DATE})\s*$",
-            rf"\s+(?:{_TAIL_KIND})\s*$",
+            rf"\s+(?:{rules().title_tail})\s*$",
             rf"^(?:{alone})(?:\s+(?:{alone}))*\s*$",
         )
     )
-
-
-# At the end without a sign, only words that can be nothing else.
-_TAIL_KIND = r"post[ -]?mortem|incident (?:report|review)|post[ -]incident review|장애 ?보고서|장애 ?회고|회고|장애 ?리뷰|장애 ?분석 ?보고서|사후 ?분석|포스트모템"
 
 
 def clean_title(heading: str) -> tuple[str, tuple[str, ...]]:

@@ -94,9 +94,10 @@ class Match:
 
 @dataclass(frozen=True, eq=False)  # compared and hashed by identity, so that answers can be remembered
 class HeadingVocabulary:
-    """Phrases and patterns of `headings.yaml`, folded once."""
+    """Phrases and patterns of `headings.yaml`, folded once; `columns` gives each kind of column its heads by rank."""
 
     phrases: Mapping[str, Entry]
+    columns: Mapping[str, Mapping[str, int]]
     patterns: tuple[tuple[re.Pattern[str], Entry], ...]
     by_length: Mapping[int, tuple[str, ...]] = field(repr=False)
 
@@ -169,7 +170,13 @@ def build_vocabulary(data: Mapping[str, Any]) -> HeadingVocabulary:
     by_length: dict[int, list[str]] = {}
     for phrase in phrases:
         by_length.setdefault(len(phrase), []).append(phrase)
-    return HeadingVocabulary(phrases, tuple(patterns), {length: tuple(found) for length, found in by_length.items()})
+    columns = {
+        name: {fold(head): order for order, head in reversed(list(enumerate(heads)))}
+        for name, heads in data.get("columns", {}).items()
+    }
+    return HeadingVocabulary(
+        phrases, columns, tuple(patterns), {length: tuple(found) for length, found in by_length.items()}
+    )
 
 
 def _candidates(text: str) -> Iterator[tuple[str, int]]:
