@@ -1,13 +1,16 @@
-"""Checks as pages and API show them: one by its code, and where checks and incidents don't meet."""
+"""Checks as pages and API show them: one by its code, all by area, and where checks and incidents don't meet."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from django.db.models import Prefetch, QuerySet
+
 from incidents.catalogue import get_catalogue
 from incidents.errors import NotFound
-from incidents.models import Check, CheckComponent, Component, Status
+from incidents.models import Check, CheckComponent, CheckFactor, Citation, Component
+from incidents.states import PUBLIC
 
 CODE = re.compile(r"[Kk][Cc]-?([0-9]{1,9})")
 MANY_INCIDENTS = 5  # from so many records on, a component without a check is a gap worth naming
@@ -19,16 +22,55 @@ def parse_check_code(text: str) -> str | None:
     return f"KC-{int(match[1]):03d}" if match else None
 
 
+def with_check_parts(checks: QuerySet[Check]) -> QuerySet[Check]:
+    """Return the checks with their terms and the records that they cite, in a constant number of queries."""
+    cited = Citation.objects.select_related("incident__merged_into", "incident__organization")
+    return checks.prefetch_related(
+        Prefetch("component_tags", queryset=CheckComponent.objects.select_related("term")),
+        Prefetch("factor_tags", queryset=CheckFactor.objects.select_related("term")),
+        Prefetch("citations", queryset=cited),
+    )
+
+
 def find_check(text: str) -> Check:
     """Return the check of a code in any form, with all its parts. Raises NotFound."""
-    from incidents.api.representation import with_check_parts  # the queries of a whole check are kept beside its JSON
-
     code = parse_check_code(text)
     check = with_check_parts(Check.objects.filter(code=code)).first() if code else None
     if check is None:
         shown = (code or text)[:40]
-        raise NotFound(f"알 수 없는 점검입니다: {shown}. 점검 목록에서 고르십시오.", fields={"code": shown})
+        message = f"알 수 없는 점검입니다: {shown}. 점검 목록에서 고르십시오."
+        raise NotFound(message, fields={"code": message})
     return check
+
+
+def evidence_of(check: Check) -> tuple[Citation, ...]:
+    """Return the citations whose records a reader may see, in the editor's order."""
+    return tuple(citation for citation in check.citations.all() if citation.incident.status in PUBLIC)
+
+
+@dataclass(frozen=True)
+class CheckEntry:
+    """A check in the index: `incidents` are the published records that it cites."""
+
+    check: Check
+    incidents: int
+
+
+@dataclass(frozen=True)
+class CheckArea:
+    """The checks of one area, in their order."""
+
+    name: str
+    entries: tuple[CheckEntry, ...]
+
+
+def check_areas() -> tuple[CheckArea, ...]:
+    """Return all checks under their areas, in the order of the file."""
+    counts = get_catalogue().everything().counts("check")
+    areas: dict[str, list[CheckEntry]] = {}
+    for check in Check.objects.all():
+        areas.setdefault(check.area, []).append(CheckEntry(check, counts.get(check.pk, 0)))
+    return tuple(CheckArea(name, tuple(entries)) for name, entries in areas.items())
 
 
 @dataclass(frozen=True)
@@ -37,6 +79,7 @@ class MatrixCell:
 
     is_checked: bool
     incidents: int
+    step: int  # 0 to 5, how dark
     query: str
 
 
@@ -71,9 +114,10 @@ class CheckMatrix:
 def check_matrix() -> CheckMatrix:
     """Return the matrix as the library stands now."""
     catalogue = get_catalogue()
-    counts = catalogue.everything().counts("component")
-    cited = catalogue.columns["check"].pairs(catalogue.columns["component"], catalogue.everything().mask)
-    cited_by_check = catalogue.everything().counts("check")
+    everything = catalogue.everything()
+    counts = everything.counts("component")
+    cited = catalogue.columns["check"].pairs(catalogue.columns["component"], everything.mask)
+    cited_by_check = everything.counts("check")
     looked_at = set(CheckComponent.objects.values_list("check_item_id", "term_id"))
     checks_of: dict[int, int] = {}
     for _, component in looked_at:
@@ -84,34 +128,28 @@ def check_matrix() -> CheckMatrix:
     )
     shown = tuple(column for column in columns if column.checks)
     checks = tuple(Check.objects.all())
-    rows = tuple(
-        MatrixRow(
-            check,
-            cited_by_check.get(check.pk, 0),
-            tuple(
-                MatrixCell(
-                    (check.pk, column.component.pk) in looked_at,
-                    cited.get((check.pk, column.component.pk), 0),
-                    f"check={check.code}&component={column.component.slug}",
-                )
-                for column in shown
-            ),
-        )
-        for check in checks
-    )
+    most = max((cited.get(pair, 0) for pair in looked_at), default=0)
+    unchecked = [column for column in columns if not column.checks and column.incidents >= MANY_INCIDENTS]
     return CheckMatrix(
         columns=shown,
-        rows=rows,
+        rows=tuple(_row(check, shown, cited, looked_at, cited_by_check.get(check.pk, 0), most) for check in checks),
         checks_without_incident=tuple(check for check in checks if not cited_by_check.get(check.pk)),
-        components_without_check=tuple(
-            sorted(
-                (column for column in columns if not column.checks and column.incidents >= MANY_INCIDENTS),
-                key=lambda column: -column.incidents,
-            )
-        ),
+        components_without_check=tuple(sorted(unchecked, key=lambda column: -column.incidents)),
     )
 
 
-def published_citations(check: Check) -> int:
-    """Return how many of the check's cited records are published."""
-    return sum(citation.incident.status == Status.PUBLISHED for citation in check.citations.all())
+def _row(
+    check: Check,
+    columns: tuple[MatrixColumn, ...],
+    cited: dict[tuple[int, int], int],
+    looked_at: set[tuple[int, int]],
+    incidents: int,
+    most: int,
+) -> MatrixRow:
+    cells = []
+    for column in columns:
+        pair = (check.pk, column.component.pk)
+        count = cited.get(pair, 0)
+        query = f"check={check.code}&component={column.component.slug}"
+        cells.append(MatrixCell(pair in looked_at, count, -(-5 * count // most) if most else 0, query))
+    return MatrixRow(check, incidents, tuple(cells))

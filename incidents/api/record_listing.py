@@ -22,11 +22,14 @@ from incidents.models import Incident
 EXTRA: Final = frozenset({"fields", "exclude", "html", "updated_since", "cursor"})
 
 
-def listing_answer(request: HttpRequest) -> HttpResponse:
-    """Return the listing that the request asks for. Raises UserError of the kinds that build_listing raises."""
+def listing_answer(request: HttpRequest, *, is_strict: bool = True) -> HttpResponse:
+    """Return the listing that the request asks for. Raises UserError of the kinds that build_listing raises.
+
+    Where it isn't strict, parameters that it doesn't know are ignored, as pages do.
+    """
     data = request.GET.copy()
     narrowing = read_narrowing(data, LISTED_FIELDS, LISTING_PARTS)
-    page, listing = place_listing(data)
+    page, listing = place_listing(data, extra=EXTRA if is_strict else None)
     links = _links(request, data, listing, page)
     body: dict[str, Any] = {"count": listing.count}
     if "partial_count" not in narrowing.without_parts:
@@ -50,7 +53,7 @@ def listing_answer(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def place_listing(data: QueryDict, *, extra: frozenset[str] = EXTRA) -> tuple[int | None, Listing]:
+def place_listing(data: QueryDict, *, extra: frozenset[str] | None = EXTRA) -> tuple[int | None, Listing]:
     """Return the page's number (None in a walk by cursor alone) and the listing, standing where page or cursor say."""
     since = read_since(data)
     cursor = (data.get("cursor") or "").strip()

@@ -10,7 +10,6 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
-from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 
 from incidents.api.schemas import (
@@ -26,9 +25,10 @@ from incidents.api.schemas import (
     SourceOut,
     TermRef,
 )
+from incidents.checks import evidence_of
 from incidents.listing import Row
 from incidents.markdown_html import render_item, render_text
-from incidents.models import Check, CheckComponent, CheckFactor, Citation, Incident, Status
+from incidents.models import Check, Incident
 from incidents.states import PUBLIC
 
 TEXT_FIELDS: Final = ("symptom", "trigger", "cause", "detection", "lesson")
@@ -162,17 +162,6 @@ def check_url(code: str) -> str:
     return absolute(f"/checks/{code}/")
 
 
-def with_check_parts(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Return the checks with all that `check_out` reads, in a constant number of queries."""
-    return checks.prefetch_related(
-        Prefetch("component_tags", queryset=CheckComponent.objects.select_related("term")),
-        Prefetch("factor_tags", queryset=CheckFactor.objects.select_related("term")),
-        Prefetch(
-            "citations", queryset=Citation.objects.select_related("incident__merged_into", "incident__organization")
-        ),
-    )
-
-
 def check_out(check: Check) -> CheckOut:
     """Return a check with the public records that it cites, in the editor's order."""
     cited = [
@@ -185,8 +174,7 @@ def check_out(check: Check) -> CheckOut:
             version=citation.incident.version,
             url=incident_url(citation.incident.public_id),
         )
-        for citation in check.citations.all()
-        if citation.incident.status in PUBLIC
+        for citation in evidence_of(check)
     ]
     return CheckOut(
         code=check.code,
@@ -198,7 +186,7 @@ def check_out(check: Check) -> CheckOut:
         risk=check.risk,
         look=check.look,
         criterion=check.criterion,
-        incident_count=sum(citation.status == Status.PUBLISHED for citation in cited),
+        incident_count=sum(citation.status == "published" for citation in cited),
         incidents=cited,
         url=check_url(check.code),
         incidents_url=listing_url("check", check.code),

@@ -6,22 +6,25 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from incidents.errors import NotFound
 from incidents.listing import build_listing
-from incidents.models import Incident, format_public_id, parse_public_id
-from incidents.record_data import record_text
+from incidents.models import Incident, parse_public_id
+from incidents.record_lookup import find_incident
 from incidents.record_page import citations_of, neighbours_of, relations_of, similar_to
+from incidents.views.twins import incident_list_markdown, incident_markdown, prefers_markdown
 
 
 @require_safe
 @vary_on_headers("HX-Request", "HX-History-Restore-Request", "Accept")
-def incident_list(request: HttpRequest) -> HttpResponse:
+def incident_list(request: HttpRequest) -> HttpResponseBase:
     """The page, or only its listing when htmx asks (a history restore wants the whole page)."""
+    if prefers_markdown(request):
+        return incident_list_markdown(request)
     htmx = request.htmx  # type: ignore[attr-defined]  # set by HtmxMiddleware
     is_fragment = bool(htmx) and not htmx.history_restore_request and not htmx.boosted
     template = "incidents/partials/_listing.html" if is_fragment else "incidents/incident_list.html"
@@ -34,8 +37,10 @@ def incident_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @vary_on_headers("Accept")
-def incident_detail(request: HttpRequest, public_id: str) -> HttpResponse:
+def incident_detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """A record's page; a withdrawn or merged record's too, with a banner that says so."""
+    if prefers_markdown(request):
+        return incident_markdown(request, public_id)
     incident = find_incident(public_id)
     if public_id != incident.public_id:
         return HttpResponseRedirect(incident.get_absolute_url())
@@ -53,28 +58,6 @@ def incident_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     if not incident.is_published:
         response["X-Robots-Tag"] = "noindex"
     return response
-
-
-@require_safe
-def incident_markdown(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The record in the library's own file format."""
-    incident = find_incident(public_id)
-    if public_id != incident.public_id:
-        return HttpResponseRedirect(reverse("incidents:incident_markdown", args=[incident.public_id]))
-    return HttpResponse(record_text(incident), content_type="text/markdown; charset=utf-8")
-
-
-def find_incident(public_id: str) -> Incident:
-    """Return the public record of an ID in any form (`il-421`). Raises NotFound, which doesn't tell drafts from nothing."""
-    number = parse_public_id(public_id)
-    incident = None
-    if number is not None:
-        incident = Incident.objects.public().for_records().filter(number=number).first()  # type: ignore[attr-defined]
-    if incident is None:
-        shown = format_public_id(number) if number is not None else public_id[:40]
-        raise NotFound(f"알 수 없는 번호입니다: {shown}. 번호는 지워지지 않으므로, 옮겨 적다가 틀렸을 수 있습니다.", fields={"id": shown})
-    found: Incident = incident
-    return found
 
 
 def _jump(public_id: str | None) -> Incident | None:

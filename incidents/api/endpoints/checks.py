@@ -8,9 +8,9 @@ from ninja import Path, Router
 
 from incidents.api.answers import kept_model
 from incidents.api.reading import refuse_unknown
-from incidents.api.representation import check_out, with_check_parts
+from incidents.api.representation import check_out
 from incidents.api.schemas import CheckListOut, CheckOut
-from incidents.checks import find_check
+from incidents.checks import find_check, with_check_parts
 from incidents.models import Check
 
 router = Router(tags=["점검"])

@@ -37,10 +37,11 @@ def suggest(request: HttpRequest, params: Query[SuggestQuery]) -> HttpResponseBa
 
 
 def _suggestion(one: Suggestion) -> SuggestionOut:
-    return SuggestionOut(kind=one.kind, text=one.text, value=one.target, count=one.count, url=_url(one))
+    return SuggestionOut(kind=one.kind, text=one.text, value=one.target, count=one.count, url=suggestion_url(one))
 
 
-def _url(one: Suggestion) -> str:
+def suggestion_url(one: Suggestion) -> str:
+    """Return where a completion leads."""
     if one.kind == "incident":
         return incident_url(one.target)
     if one.kind == "check":
