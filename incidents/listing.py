@@ -24,7 +24,6 @@ from incidents.models import Incident
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.search_documents import snippet_document
 
-ENOUGH_RESULTS = 10  # with fewer full matches, the best partial ones follow
 FREQUENT = 3  # components named in the sentence of the full view
 
 
@@ -158,9 +157,8 @@ class Listing:
                 self._full_rows = ranked[self.selection.mask[ranked]]
             else:
                 self._full_rows = self.selection.ordered_rows(params.sort)
-            if len(self._full_rows) < ENOUGH_RESULTS:
-                partial = selection.catalogue.rows_of(found.partial)
-                self._partial_rows = partial[selection.mask[partial]]
+            partial = selection.catalogue.rows_of(found.following(len(self._full_rows)))
+            self._partial_rows = partial[selection.mask[partial]]
         if params.group:
             self._full_rows = self._grouped(self._full_rows)
         if params.page > self.page_count:

@@ -42,9 +42,11 @@ def search_document(incident: Incident) -> SearchDocument:
         for tag in tags.all()  # type: ignore[attr-defined]
     ]
     method = incident.detection_method
-    labels = [name for term in terms for name in (term.label, *term.aliases)]
+    labels = [term.label for term in terms]
+    aliases = [alias for term in terms for alias in term.aliases]
     if method is not None and method.slug != method.UNKNOWN:
-        labels += [method.label, *method.aliases]
+        labels.append(method.label)
+        aliases.extend(method.aliases)
     organization = incident.organization
     return SearchDocument(
         id=incident.pk,
@@ -52,6 +54,7 @@ def search_document(incident: Incident) -> SearchDocument:
         title=incident.title,
         organization=" ".join((organization.name, *organization.aliases)) if organization else "",
         labels=tuple(labels),
+        aliases=tuple(aliases),
         sections=_sections(incident),
         sources=tuple(
             text for source in incident.sources.all() for text in (source.url, source.title, source.publisher) if text

@@ -23,7 +23,8 @@ Ids = NDArray[np.int64]
 class SearchDocument:
     """What is searchable of one published incident. Texts are plain, without Markdown.
 
-    id: primary key. labels: facet labels and their aliases. sections: symptom, trigger, cause, contributing_factors,
+    id: primary key. labels: facet labels. aliases: other names of the same facet values, which help ranking and never
+    make a full match, since a value has aliases for all that falls under it. sections: symptom, trigger, cause, contributing_factors,
     detection, actions, follow_ups, lesson -> text. sources: URLs, titles and publishers in any order.
     sort_date: a day ordinal, later is newer. revision: the library's revision of its last public change.
     """
@@ -38,6 +39,7 @@ class SearchDocument:
     year: int
     sort_date: int
     revision: int = 0
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ HEADINGS = {
     "symptom": "증상", "trigger": "촉발", "cause": "원인", "contributing_factors": "기여 요인", "detection": "감지",
     "actions": "조치", "follow_ups": "후속 조치", "lesson": "교훈",
 }  # fmt: skip  # they stand on every record's page, so a search for one must find the records that have it
+ALIAS = "@"  # before the terms of aliases, which no text has
+_ALIAS_BASE = SECTION_NUMBER["labels"] << SECTION_BITS
+_ALIAS_STEP = 32  # positions from one alias to the next, so that no phrase spans two
 MAX_TERM = 200  # characters of a term: longer ones are cut, on both sides
 
 
@@ -83,7 +86,7 @@ def normalized_url(text: str) -> str:
 
 def content_key(document: SearchDocument) -> str:
     """Return the cache key of a document's analysis: its texts, the analysis and the dictionary, hashed."""
-    texts = "\0".join(section_texts(document))
+    texts = "\0".join((*section_texts(document), *document.aliases))
     return sha256(f"{ANALYSIS_VERSION}\0{dictionary_version()}\0{texts}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -101,6 +104,9 @@ def analyse(document: SearchDocument) -> AnalysedDocument:
         lengths[number] = last
         for surface, ordinal in surfaces(text):
             whole.setdefault(surface[:MAX_TERM], []).append(base | ordinal)
+    for place, alias in enumerate(document.aliases):
+        for token in tokens(alias):
+            found.setdefault(ALIAS + token.term[:MAX_TERM], []).append(_ALIAS_BASE | place * _ALIAS_STEP + token.position)
     return AnalysedDocument(_pack(found), _pack(whole), lengths)
 
 

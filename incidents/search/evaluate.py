@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incidents.search.documents import SECTION_NUMBER, SECTIONS
+from incidents.search.documents import ALIAS, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, phrase, union
 from incidents.search.reader import IndexReader
@@ -33,12 +33,13 @@ SECTION_WEIGHTS = {
 class Ranking:
     """The ranking's numbers; docs/decisions says what each one gains."""
 
-    k1: float = 1.2
+    k1: float = 1.8
     b: float = 0.5
     weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
     light: float = 0.25
     near: float = 0.3
-    proximity: float = 0.5
+    alias: float = 0.5
+    proximity: float = 0.25
     window: int = 6
     feedback_documents: int = 6
     feedback_terms: int = 20
@@ -110,19 +111,31 @@ class Evaluator:
         return self._cache.get(("atom", atom, section), lambda: self._atom(atom, section))
 
     def _atom(self, atom: Atom, section: int | None) -> tuple[Rows, Scores]:
-        rows, scores = self.pooled([(form, form.weight) for form in atom.forms], section)
-        if atom.parts and len(atom.parts) > 1:
+        """Score an atom: all its forms as one word, or its parts where they weigh more; facet aliases on top."""
+        rows, scores = self.pooled([(form, form.weight) for form in (*atom.forms, *atom.alike)], section)
+        several = len(atom.parts) > 1
+        aliases = self._aliases(atom) if section is None else []
+        if several or aliases:
             dense = np.zeros(self.total)
-            for part in atom.parts:
-                part_rows, part_scores = self.pooled([(part, 1.0)], section)
-                dense[part_rows] += part.weight * part_scores
-            if len(rows):
-                dense[rows] = np.maximum(dense[rows], scores)
+            if several:
+                for part in atom.parts:
+                    part_rows, part_scores = self.pooled([(part, 1.0)], section)
+                    dense[part_rows] += part.weight * part_scores
+            dense[rows] = np.maximum(dense[rows], scores)
+            for alias_rows, value in aliases:
+                dense[alias_rows] += value
             rows = np.flatnonzero(dense)
             scores = dense[rows]
         if atom.is_light:
             scores = scores * self.ranking.light
         return rows, scores
+
+    def _aliases(self, atom: Atom) -> list[tuple[Rows, float]]:
+        """Return (rows, score) of the records with a facet value one of whose aliases holds a form of the atom."""
+        if not self.ranking.alias or atom.is_light:
+            return []
+        found = np.unique(np.concatenate([self.form(_alias(form)).documents() for form in atom.forms]))
+        return [(found, self.ranking.alias * self.idf(len(found)))] if len(found) else []
 
     def pooled(self, forms: list[tuple[Form, float]], section: int | None = None) -> tuple[Rows, Scores]:
         """Return rows and BM25F scores of some forms counted as one word."""
@@ -153,9 +166,12 @@ class Evaluator:
         section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
         found = [self.form(need.own, section).documents()]
         if len(atoms) == 1:
-            found += [self.form(form, section).documents() for form in atoms[0].forms[1:]]
-        elif any(len(atom.forms) > 1 for atom in atoms):
-            groups = [(union([self.form(form, section) for form in atom.forms]), max(f.width for f in atom.forms)) for atom in atoms]
+            found += [self.form(form, section).documents() for form in (*atoms[0].forms[1:], *atoms[0].alike)]
+        elif any(len(atom.forms) > 1 or atom.alike for atom in atoms):
+            groups = []
+            for atom in atoms:
+                forms = (*atom.forms, *atom.alike)
+                groups.append((union([self.form(form, section) for form in forms]), max(form.width for form in forms)))
             found.append(_neighbours(groups).documents())
         present = [rows for rows in found if len(rows)]
         if not present:
@@ -302,7 +318,7 @@ class Evaluator:
                 weights[term] = weights.get(term, 0.0) + share * count / length
         lexicon = self.reader.words
         ranked = sorted(
-            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and 1 < lexicon.count(t) < self.total * 0.2),
+            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and t[0] != ALIAS and 1 < lexicon.count(t) < self.total * 0.2),
             reverse=True,
         )[: ranking.feedback_terms]
         if not ranked:
@@ -316,6 +332,10 @@ class Evaluator:
         if not peak:
             return scores
         return scores + ranking.feedback * float(scores.max()) * extra / peak
+
+
+def _alias(form: Form) -> Form:
+    return Form(tuple((ALIAS + term, offset) for term, offset in form.terms), form.width)
 
 
 def _neighbours(groups: list[tuple[Postings, int]]) -> Postings:

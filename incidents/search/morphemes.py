@@ -22,6 +22,7 @@ Kind = Literal["noun", "stem", "prefix", "suffix", "function"]
 _NOUNS = frozenset("NNG NNP NNB NNBC NR NP XR SN SL SH UNKNOWN UNA NA MM MAG MAJ IC".split())
 _STEMS = frozenset(["VV", "VA", "VCN"])
 _DROPPED_SUFFIXES = frozenset(["들"])
+_FOLLOWING = " 사람"
 _lock = threading.Lock()
 _mecab: MeCab | None = None
 _folder: Path | None = None
@@ -48,15 +49,37 @@ def user_words() -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 @lru_cache(maxsize=1)
+def listed_compounds() -> frozenset[str]:
+    """Return the user dictionary's compounds: each of their parts is a word, also one of a single syllable."""
+    return frozenset(word for word, parts in user_words() if parts)
+
+
+@lru_cache(maxsize=1)
 def dictionary_version() -> str:
     """Return a short hash of the user dictionary, part of every token cache key."""
     return sha256(repr(user_words()).encode()).hexdigest()[:12]
 
 
 def morphemes(word: str) -> tuple[Morpheme, ...]:
-    """Return the morphemes of one Hangul word in order; loads the analyser at the first call (about 0.1 s, 40 MB)."""
+    """Return the morphemes of one Hangul word in order; loads the analyser at the first call (about 0.1 s, 40 MB).
+
+    A word alone is read too readily as a name (지운, 고객의 = 고 + 객의). With a plain noun after it the analyser sees a
+    word in the middle of a sentence: on the library's sentences the words that come out otherwise than in their own
+    sentence fall from 8 % to 4 %.
+    """
+    out = _parse(word + _FOLLOWING, len(word))
+    if len(word) == 2 and len(out) == 1 and out[0].kind == "noun":
+        alone = _parse(word, len(word))  # 망이, 길이: a noun of one syllable and its particle, or a noun of two
+        if len(alone) == 2 and alone[0].kind == "noun" and alone[1].kind == "function":
+            return alone
+    return out
+
+
+def _parse(text: str, end: int) -> tuple[Morpheme, ...]:
     out: list[Morpheme] = []
-    for item in _load().parse(word):
+    for item in _load().parse(text):
+        if item.span.start >= end:
+            break
         feature = item.feature
         out.extend(_convert(item.surface, feature.pos, feature.type, feature.expression))
     return tuple(out)

@@ -14,6 +14,7 @@ from incidents.search.query import Clause, SearchQuery
 from incidents.search.thesaurus import Thesaurus
 
 SYNONYM_WEIGHT = 0.8
+ALIKE_WEIGHT = 0.6
 PART_WEIGHT = 0.35  # of an identifier's parts where the whole isn't found
 
 
@@ -30,12 +31,13 @@ class Form:
 class Atom:
     """One thing to find, in any of its forms; the first form is the one typed.
 
-    near: forms that only help ranking. parts: what it is made of, where a record may hold those alone.
+    alike: forms that say nearly the same. near: forms that only help ranking. parts: what it is made of, where a record may hold those alone.
     """
 
     text: str
     forms: tuple[Form, ...]
     is_light: bool = False
+    alike: tuple[Form, ...] = ()
     near: tuple[Form, ...] = ()
     parts: tuple[Form, ...] = ()
 
@@ -112,6 +114,7 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     offsets = [leaf.offset - first for leaf in group] if len(clauses) == 1 else list(range(len(group)))
     own = Form(tuple(zip(terms, offsets, strict=True)), offsets[-1] + 1)
     others = thesaurus.forms(terms) if group[0].is_plain else []
+    alike = tuple(_form(other, ALIKE_WEIGHT) for other in (thesaurus.similar(terms) if group[0].is_plain else []))
     near = tuple(_form(other, 1.0) for other in (thesaurus.neighbours(terms) if group[0].is_plain else []))
     parts: tuple[Form, ...] = ()
     if len(clauses) > 1:
@@ -119,7 +122,7 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     elif len(terms) > 1:
         parts = tuple(_form((term,), PART_WEIGHT) for term in dict.fromkeys(terms))
     forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))
-    return Atom(" ".join(terms), forms, all(term in LIGHT for term in terms), near, parts)
+    return Atom(" ".join(terms), forms, all(term in LIGHT for term in terms), alike, near, parts)
 
 
 def word_form(word: Word) -> Form:

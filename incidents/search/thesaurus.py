@@ -11,8 +11,10 @@ from incidents.search.korean import cover, fold, words
 
 @dataclass(frozen=True, slots=True)
 class TermRow:
-    """An editor's addition. relation "same": `terms` mean the same; "near": the first finds the others too, weaker;
-    "compound": nothing but the word itself, listed so that its parts and its solid form meet.
+    """What some terms have to do with one another.
+
+    relation "same": each is as good as the others and makes a full match. "alike": each says nearly the same and counts
+    for ranking only. "near": the first draws in the others, for ranking only and more weakly.
     """
 
     terms: tuple[str, ...]
@@ -24,6 +26,7 @@ class Thesaurus:
 
     def __init__(self, rows: Iterable[TermRow]) -> None:
         self.same: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+        self.alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self.near: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self.longest = 1
         for row in rows:
@@ -33,21 +36,33 @@ class Thesaurus:
                 for other in forms[1:]:
                     self.near.setdefault(forms[0], []).append(other)
             else:
+                groups = self.alike if row.relation == "alike" else self.same
                 for form in forms:
-                    known = self.same.setdefault(form, [])
+                    known = groups.setdefault(form, [])
                     known.extend(other for other in forms if other != form and other not in known)
 
     def forms(self, leaves: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return the other forms that mean the same as these leaves."""
         return self.same.get(leaves, [])
 
+    def similar(self, leaves: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return forms that say nearly the same: they help ranking and never make a full match."""
+        same = self.same.get(leaves, [])
+        own = {leaves, *same}
+        found = list(self.alike.get(leaves, []))
+        for form in same:
+            found.extend(self.alike.get(form, []))
+        return [form for form in dict.fromkeys(found) if form not in own]
+
     def knows(self, leaves: tuple[str, ...]) -> bool:
         """Return whether the leaves are a listed form."""
-        return leaves in self.same or leaves in self.near
+        return leaves in self.same or leaves in self.alike or leaves in self.near
 
     def neighbours(self, leaves: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return forms that stand near: they help ranking and never make a full match."""
-        return self.near.get(leaves, [])
+        own = {leaves, *self.same.get(leaves, [])}
+        found = [other for form in own for other in self.near.get(form, [])]
+        return [form for form in dict.fromkeys(found) if form not in own]
 
 
 def leaves_of(text: str) -> tuple[str, ...]:
@@ -56,7 +71,7 @@ def leaves_of(text: str) -> tuple[str, ...]:
 
 
 def shipped_rows() -> tuple[TermRow, ...]:
-    """Return the rows of `data/synonyms.txt`: `a = b = c` means the same, `a > b, c` that a finds b and c too, weaker."""
+    """Return the rows of `data/synonyms.txt`: `a = b` the same, `a ~ b` nearly, `a > b, c` that a draws in b and c."""
     text = (resources.files("incidents.search") / "data" / "synonyms.txt").read_text("utf-8")
     return tuple(row for line in text.splitlines() if (row := parse_row(line)))
 
@@ -69,4 +84,6 @@ def parse_row(line: str) -> TermRow | None:
     if ">" in body:
         head, _, rest = body.partition(">")
         return TermRow((head.strip(), *(term.strip() for term in rest.split(","))), "near")
+    if "~" in body:
+        return TermRow(tuple(term.strip() for term in body.split("~")), "alike")
     return TermRow(tuple(term.strip() for term in body.split("=")))
