@@ -26,6 +26,7 @@ from incidents.documents.times import (
     zones_mentioned,
 )
 from incidents.documents.vocabulary import any_match, display
+from incidents.records import YEAR_RANGE, Moment, order_problems
 
 # A line of a timeline opens with its time, perhaps behind a number or a sign.
 _AT_START: Final = 24
@@ -238,17 +239,14 @@ class _Finder:
         return int(found) if found else 0
 
     def _check_order(self, found: dict[str, FoundTime]) -> None:
-        start = found.get("started_at")
-        for role in ("detected_at", "mitigated_at", "resolved_at"):
-            moment = found.get(role)
-            if (
-                start is not None
-                and moment is not None
-                and moment.precision == start.precision == "minute"
-                and moment.value < start.value
-            ):
-                del found[role]
-                self.remarks.append(f"시작보다 이른 시각은 넣지 않았습니다: {display(moment.basis)}")
+        """Takes out times that a record can't hold: out of its years, or before the start."""
+        moments = {role: Moment(moment.value, moment.precision) for role, moment in found.items()}
+        low, high = YEAR_RANGE
+        impossible = [role for role, moment in moments.items() if not low <= moment.value.year <= high]
+        impossible += [role for role, _ in order_problems(moments)]
+        for role in dict.fromkeys(impossible):
+            moment = found.pop(role)
+            self.remarks.append(f"차례가 맞지 않는 시각은 넣지 않았습니다: {display(moment.basis)}")
 
 
 def _with_zone(reading: Reading, zone: Zone) -> Reading:
