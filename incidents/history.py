@@ -137,9 +137,10 @@ def corrections(page: int, size: int) -> tuple[list[Correction], int]:
     last = page * size
     newest_edits = list(edits.select_related("incident").order_by("-created_at", "-pk")[:last])
     newest_moves = list(moves.order_by("-created_at", "-pk")[:last])
-    merged: list[IncidentVersion | StatusChange] = sorted(
-        [*newest_edits, *newest_moves], key=lambda one: one.created_at, reverse=True
-    )[last - size : last]
+    both: list[IncidentVersion | StatusChange] = [*newest_edits]
+    both += newest_moves
+    both.sort(key=lambda one: one.created_at, reverse=True)
+    merged = both[last - size : last]
     return [Correction(one.incident, _correction_entry(one)) for one in merged], total
 
 

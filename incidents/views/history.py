@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 from incidents.errors import BadParameter, NotFound
 from incidents.history import as_incident, compare, corrections, history_of, read_version
 from incidents.models import Incident, IncidentVersion
+from incidents.record_lookup import find_incident
 from incidents.record_page import citations_of
 from incidents.record_words import FIELD_LABELS
-from incidents.views.incidents import find_incident
 
 CORRECTIONS_PAGE_SIZE = 50
 
