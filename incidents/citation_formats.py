@@ -76,12 +76,10 @@ def english(record: CitedRecord) -> str:
 
 
 def _source(name: str, record: CitedRecord) -> str:
-    parts = [
-        part
-        for part in (record.source_title, record.source_publisher, record.source_published, record.source_url)
-        if part
-    ]
-    return f" {name}: {', '.join(parts)}." if parts else ""
+    """Return ` 원 보고서: title, publisher, day. https://…`, the address last and without a full stop to copy along."""
+    parts = [part for part in (record.source_title, record.source_publisher, record.source_published) if part]
+    told = f" {name}: {', '.join(parts)}." if parts else ""
+    return f"{told} {record.source_url}" if told and record.source_url else told
 
 
 def markdown(record: CitedRecord) -> str:

@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 
 from incidents.api import views as api_views
 from incidents.models import VocabularyKind
-from incidents.views import checks, discovery, feeds, history, incidents, site, twins, vocabulary
+from incidents.views import checks, discovery, feeds, history, incidents, lenses, match, site, stats, twins, vocabulary
 
 
 class VocabularyConverter:
@@ -47,6 +47,7 @@ urlpatterns = [
     path("incidents/<unicode_slug:public_id>/history/", history.incident_history, name="incident_history"),
     path("incidents/<unicode_slug:public_id>/v/<str:number>/", history.incident_version, name="incident_version"),
     path("corrections/", history.corrections_log, name="corrections"),
+    path("detections/all/", lenses.lens, {"name": "detection"}, name="detection"),
     path("<vocabulary:kind>/", vocabulary.vocabulary_index, name="vocabulary_index"),
     path("<vocabulary:kind>/<unicode_slug:slug>/", vocabulary.vocabulary_detail, name="vocabulary_detail"),
     path("<vocabulary:kind>/<unicode_slug:slug>/feed/", feeds.vocabulary_feed, name="vocabulary_feed"),
@@ -65,6 +66,9 @@ urlpatterns = [
     path("years/", vocabulary.year_index, name="year_index"),
     path("years/<int:year>/", vocabulary.year_detail, name="year_detail"),
     path("years/<int:year>/feed/", feeds.year_feed, name="year_feed"),
+    path("actions/", lenses.lens, {"name": "actions"}, name="actions"),
+    path("follow-ups/", lenses.lens, {"name": "follow-ups"}, name="follow_ups"),
+    path("stats/", stats.stats, name="stats"),
     path("about/", site.about, name="about"),
     path("about/api/errors/<slug:code>/", api_views.error_help, name="api_error"),
     path("api/v1/schema/", api_views.schema, name="api_schema"),
@@ -75,6 +79,7 @@ urlpatterns = [
     path("opensearch.xml", discovery.opensearch, name="opensearch"),
     path("opensearch/suggest/", discovery.opensearch_suggest, name="opensearch_suggest"),
     path("llms.txt", discovery.llms, name="llms"),
+    path("match/", match.match, name="match"),
     path("patterns/", site.patterns, name="patterns"),
     path("theme/", site.set_theme, name="set_theme"),
     path("language/", site.set_language, name="set_language"),

@@ -7,16 +7,21 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from incidents.charts import DurationChart, YearChart
+from incidents.charts import duration_chart as draw_durations
+from incidents.charts import year_chart as draw_years
 from incidents.citation_formats import CitationForm, CitedRecord, citation_forms
 from incidents.durations import duration_text
 from incidents.markdown_html import bind_particles, plain_text, render_inline, render_item, render_text
 from incidents.record_sections import SECTION_NAMES, Section, build_sections
 from incidents.ruler import TICKS, Tick, Timeline, build_timeline, percent, place
+from incidents.stats import DurationFigure, YearFigure
 
 register = template.Library()
 
@@ -149,6 +154,18 @@ def korean_time(at: datetime) -> str:
 
 
 @register.simple_tag
+def year_chart(figure: YearFigure) -> YearChart | None:
+    """Return the columns of bricks by year; None without records."""
+    return draw_years(figure)
+
+
+@register.simple_tag
+def duration_chart(figure: DurationFigure) -> DurationChart | None:
+    """Return the stack of bricks on the ruler; None where no duration is known."""
+    return draw_durations(figure)
+
+
+@register.simple_tag
 def citations(incident: Any) -> tuple[CitationForm, ...]:
     """Return the six ways to cite the record, read today."""
     source = next(iter(incident.sources.all()), None)
@@ -167,6 +184,18 @@ def citations(incident: Any) -> tuple[CitationForm, ...]:
             source_published=source.published if source else "",
         )
     )
+
+
+@register.filter
+def split(words: str) -> list[str]:
+    """Return the words of a text, for a loop over a few fixed names."""
+    return words.split()
+
+
+@register.simple_tag
+def static_component(name: str) -> str:
+    """Return the address of a component's style sheet."""
+    return static(f"css/components/{name}.css")
 
 
 @register.filter

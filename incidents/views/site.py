@@ -7,6 +7,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from incidents.catalogue import get_catalogue
@@ -15,6 +16,7 @@ from incidents.errors import BadParameter
 from incidents.listing import build_listing
 from incidents.models import VocabularyKind
 from incidents.search import get_search_backend
+from incidents.stats import known_counts, year_figure
 from incidents.vocabulary_pages import index_groups
 
 NEWEST = 6
@@ -25,6 +27,8 @@ COOKIE_AGE = 365 * 24 * 3600
 def home(request: HttpRequest) -> HttpResponse:
     """The search box, the library in figures, ways to browse, the records added last."""
     catalogue = get_catalogue()
+    everything = catalogue.everything()
+    detected_count, duration_count = known_counts(everything)
     years = catalogue.keys.years
     newest = build_listing(QueryDict(f"sort=added&page_size={NEWEST}"))
     context = {
@@ -32,6 +36,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "organization_count": len(set(catalogue.columns["organization"].terms.tolist())),
         "first_year": int(years.min()) if len(years) else None,
         "last_year": int(years.max()) if len(years) else None,
+        "detected_count": detected_count,
+        "duration_count": duration_count,
+        "years": year_figure(everything),
         "newest": newest,
         "components": index_groups(VocabularyKind.COMPONENT),
         "causes": index_groups(VocabularyKind.CAUSE),
@@ -79,6 +86,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@csrf_exempt  # a token would make every page one person's; a stranger could at most change the theme
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or the device's, and lead back."""
@@ -93,6 +101,7 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@csrf_exempt  # a token would make every page one person's; a stranger could at most change the language
 @require_POST
 def set_language(request: HttpRequest) -> HttpResponse:
     """Remember Korean or English, and lead back."""

@@ -11,9 +11,11 @@ from django.views.decorators.http import require_safe
 from incidents.catalogue import get_catalogue
 from incidents.errors import NotFound
 from incidents.facets import FACETS_BY_KIND
+from incidents.lenses import first_actions
 from incidents.listing import build_listing
 from incidents.listing_params import encode_query
 from incidents.models import Component, SlugRedirect, VocabularyKind
+from incidents.stats import duration_figure
 from incidents.vocabulary_pages import companions, find_term, index_groups, term_listing, year_entries
 
 
@@ -43,6 +45,8 @@ def vocabulary_detail(request: HttpRequest, kind: str, slug: str) -> HttpRespons
         "facet": facet,
         "listing": listing,
         "companions": companions(listing, facet.name),
+        "durations": duration_figure(listing.selection, ((facet.name, term.slug),)) if listing.count else None,
+        "first_actions": first_actions(listing.incidents),
         "checks": term.checks.order_by("code") if isinstance(term, Component) else (),
         "canonical_url": settings.BASE_URL + term.get_absolute_url(),
     }

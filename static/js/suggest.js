@@ -72,12 +72,13 @@ function attach(input) {
       const text = document.createElement("span");
       text.className = "suggestions__text";
       text.lang = "ko";
-      text.append(...emphasized(answer.text ?? answer.label ?? answer.title ?? "", typed));
+      text.append(...emphasized(answer.text, typed));
       const count = document.createElement("span");
       count.className = "suggestions__count";
-      const number = answer.count === undefined ? "" : input.dataset.count.replace("%s", answer.count);
       count.textContent =
-        answer.kind === "incident" ? (answer.id ?? answer.target ?? "") : [kinds[answer.kind], number].filter(Boolean).join(" ");
+        answer.kind === "incident"
+          ? answer.value
+          : `${kinds[answer.kind]} ${input.dataset.count.replace("%s", answer.count)}`;
       element.append(text, count);
       // The press must not take the focus from the input before the click arrives.
       element.addEventListener("mousedown", (event) => event.preventDefault());
@@ -94,12 +95,8 @@ function attach(input) {
 
   function go(answer) {
     close();
-    if (answer.url) {
-      location.assign(answer.url);
-    } else {
-      input.value = answer.text;
-      form.requestSubmit();
-    }
+    const { pathname, search } = new URL(answer.url); // the API names the public host, which may not be this one
+    location.assign(pathname + search);
   }
 
   async function ask() {
@@ -118,7 +115,7 @@ function attach(input) {
       if (!response.ok) return;
       const answer = await response.json();
       if (number !== asked || document.activeElement !== input) return;
-      show(answer.results ?? answer.suggestions ?? answer, typed);
+      show(answer.suggestions, typed);
     } catch {
       // Aborted, or offline: search itself still works.
     }
