@@ -24,7 +24,7 @@ from incidents.markup import inline
 from incidents.markup.blocks import Kind
 from incidents.markup.cleaning import printable
 
-MAX_NESTING = 10  # blocks inside blocks; the deepest list of the library is two deep
+MAX_NESTING = 6  # blocks inside blocks; real texts nest lists three deep, and each level is read again
 
 _WITH_BLOCKS = frozenset(("div", "blockquote", "ul", "ol", "li", "table", "thead", "tbody", "tr"))
 _BLOCKS = _WITH_BLOCKS | frozenset(("p", "pre", "hr", "h3", "h4", "h5", "h6", "th", "td"))
@@ -235,6 +235,8 @@ class _Table(_KindProcessor):
 
 def _has_gap(item: reading.Item) -> bool:
     """Whether a blank line stands between two blocks of an item."""
+    if all(line.strip() for line in item.lines):
+        return False
     found = reading.scan_blocks(item.lines)
     return any(block.end < following.start for block, following in itertools.pairwise(found))
 

@@ -7,10 +7,9 @@ and a link to where no reader should be led stays as it was typed, so no word is
 
 import html
 import re
-import unicodedata
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import lru_cache
+from unicodedata import category as _category
 from xml.etree.ElementTree import Element, SubElement
 
 from markdown.util import AtomicString
@@ -41,9 +40,9 @@ _RESOLVED = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]
 _MAX_ADDRESS = 2_000  # characters, the common limit of browsers and servers
 _MAX_BRACKETS = 8  # open brackets inside an address
 
-# Korean puts a particle right behind a bracket or quote: `**재시도(retry)**였고`.
-_CLOSING = frozenset(")]}>”’」』》〉】\"'`.!?%…,")
-_OPENING = frozenset("([{<“‘「『《〈【\"'`")
+# Korean puts a particle right behind a bracket or sign: `**재시도(retry)**였고`, `**C++**와`. These don't end a word:
+_NEVER_BEFORE_END = frozenset("/\\*_<")
+_NEVER_AFTER_START = frozenset("/\\*_>.,!?:;%…·~")
 _BESIDE = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3131-\u318e\u3400-\u9fff\uac00-\ud7a3]")
 
 
@@ -193,7 +192,7 @@ class _Reader:
             case "escape":
                 self._add("text", text[1], start, end)
             case "entity":
-                self._add("text", printable(html.unescape(text)), start, end)
+                self._add("text", _character(text), start, end)
             case "code":
                 return self._take_code(token)
             case "marks":
@@ -319,7 +318,12 @@ def _end_of_address(text: str, start: int) -> int | None:
 
 def _resolve(written: str) -> str:
     """Return text with its escapes and entities resolved."""
-    return printable(_RESOLVED.sub(lambda found: found[1] or html.unescape(found[2]), written))
+    return _RESOLVED.sub(lambda found: found[1] or _character(found[2]), written)
+
+
+def _character(entity: str) -> str:
+    """Return the character that an entity names, or the entity where it names none."""
+    return printable(html.unescape(entity)) or entity
 
 
 # -- Emphasis ---------------------------------------------------------------------------------------------------------
@@ -334,10 +338,10 @@ def _flanks(text: str, start: int, end: int) -> tuple[bool, bool]:
     is_right = not before.isspace() and (not is_sign_before or after.isspace() or is_sign_after)
     if text[start] == "_":
         return is_left and (not is_right or is_sign_before), is_right and (not is_left or is_sign_after)
-    if _is_product(before, after, end - start):
+    if _is_product(before, after, end - start) or _is_path(before, after, end - start):
         return False, False
-    can_open = is_left or (after in _OPENING and _BESIDE.match(before) is not None)
-    can_close = is_right or (before in _CLOSING and _BESIDE.match(after) is not None)
+    can_open = is_left or (_starts_emphasis(after) and _BESIDE.match(before) is not None)
+    can_close = is_right or (_ends_emphasis(before) and _BESIDE.match(after) is not None)
     return can_open, can_close
 
 
@@ -348,10 +352,22 @@ def _is_product(before: str, after: str, length: int) -> bool:
     return length == 1 and before.isascii() and before.isalnum() and after.isascii() and after.isalnum()
 
 
-@lru_cache(maxsize=1024)
+def _is_path(before: str, after: str, length: int) -> bool:
+    """Whether `*` belongs to a path or a comment: `/var/*`, `src/**/test`, `/* … */`, `*/5`."""
+    return "/" in (before, after) if length == 1 else before == after == "/"
+
+
+def _ends_emphasis(character: str) -> bool:
+    return _is_sign(character) and character not in _NEVER_BEFORE_END and _category(character) not in ("Ps", "Pi")
+
+
+def _starts_emphasis(character: str) -> bool:
+    return _is_sign(character) and character not in _NEVER_AFTER_START and _category(character) not in ("Pe", "Pf")
+
+
 def _is_sign(character: str) -> bool:
     """Whether a character is punctuation or a symbol, as CommonMark means it."""
-    return unicodedata.category(character)[0] in "PS"
+    return _category(character)[0] in "PS"
 
 
 def _pair(marks: list[_Marks], bottom: int) -> None:

@@ -5,36 +5,8 @@ import re
 from incidents.markup.inline import spans
 
 _ABBREVIATIONS = frozenset(
-    (
-        "e.g",
-        "i.e",
-        "vs",
-        "etc",
-        "cf",
-        "al",
-        "inc",
-        "ltd",
-        "corp",
-        "co",
-        "llc",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "st",
-        "no",
-        "vol",
-        "fig",
-        "approx",
-        "est",
-        "dept",
-        "sr",
-        "jr",
-        "u.s",
-        "u.k",
-        "a.m",
-        "p.m",
-    )
+    {"e.g", "i.e", "vs", "etc", "cf", "al", "inc", "ltd", "corp", "co", "llc", "dr", "mr", "mrs", "ms", "st", "no"}
+    | {"vol", "fig", "approx", "est", "dept", "sr", "jr", "u.s", "u.k", "a.m", "p.m"}
 )
 _TERMINATOR = re.compile(r"[.!?](?![.!?])[”’\"')\]」』*_]*(?:\s+|(?<=[다요]\.)(?=[가-힣])|$)")
 _PARTICLE_NEXT = re.compile(r"(?:은|는|가|을|를|와|과|의|에|에서|로|으로|도|만|부터|까지|이라는|라는)(?=[\s,.]|$)")
@@ -94,14 +66,16 @@ def _hide(enclosed: re.Match[str]) -> str:
 
 def _is_sentence_end(masked: str, start: int, end: re.Match[str]) -> bool:
     stop, following = end.start(), end.end()
-    if following == len(masked) or masked[stop] in "!?":
+    if following == len(masked):
         return True
+    has_particle_next = _PARTICLE_NEXT.match(masked, following) is not None
+    if masked[stop] in "!?":  # but `Yahoo! 가` goes on
+        return not has_particle_next or (stop > start and _HANGUL.match(masked, stop - 1) is not None)
     before = masked[max(start, stop - _WINDOW) : stop]
     words = before.split()
     word = words[-1].lstrip("(“‘\"'") if words else ""
     if not word:
         return False
-    has_particle_next = _PARTICLE_NEXT.match(masked, following) is not None
     if _HANGUL.match(word[-1]):
         return True
     if word[-1].isdigit():

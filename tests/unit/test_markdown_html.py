@@ -1,10 +1,14 @@
 """Record text to HTML, plain text and statements: what a reader sees, and what can't pass."""
 
+import html
 import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 from lxml import html as lxml_html
 
 from incidents.markdown_html import (
@@ -17,6 +21,11 @@ from incidents.markdown_html import (
     render_text,
     statements,
 )
+from incidents.markup import dialect
+from incidents.markup.cleaning import clean, harmless_address
+from incidents.records import parse_record
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "incidents"
 
 
 def elements(rendered: str) -> lxml_html.HtmlElement:
@@ -64,6 +73,81 @@ class TestBlocks:
     def test_headings_sit_below_those_of_the_record(self) -> None:
         assert render_text("# 하나\n\n###### 여섯") == "<h3>하나</h3>\n<h6>여섯</h6>\n"
 
+    @pytest.mark.parametrize(
+        ("markdown", "expected"),
+        [
+            ("- a\n  - b\n    - c", "- a[- b[- c]]"),
+            ("- a\n    - b\n        - c", "- a[- b[- c]]"),
+            ("1. a\n  - b\n    - c\n2. d", "1 a[- b[- c]]|2 d"),
+            ("1. a\n   - b\n\n2. c", "1 <p>[- b]|2 <p>"),
+            ("- a\n\t- b\n\t\t- c", "- a[- b[- c]]"),
+            ("- a\n* b\n+ c", "- a|- b|- c"),
+            ("1. a\n1. b", "1 a|2 b"),
+            ("1. a\n3. b\n4. c", "1 a|3 b|4 c"),
+            ("1. a\n2) b", "1 a|2 b"),
+            ("- 2024. 3. 2. 에\n- 3. 4. 에", "- 2024. 3. 2. 에|- 3. 4. 에"),
+            ("1. 3. 2. 에\n2. 3. 4. 에", "1 3. 2. 에|2 3. 4. 에"),
+            ("- a\n-\n- b", "- a|- |- b"),
+        ],
+    )
+    def test_lists_nest_and_count_as_written(self, markdown: str, expected: str) -> None:
+        def outline(items: lxml_html.HtmlElement) -> str:
+            number = int(items.get("start", 1))
+            parts = []
+            for item in items:
+                number = int(item.get("value", number))
+                text = "<p>" if item.find("p") is not None else (item.text or "").strip()
+                inner = "".join(f"[{outline(nested)}]" for nested in item.xpath("./ul|./ol"))
+                parts.append(f"{'-' if items.tag == 'ul' else number} {text}{inner}")
+                number += 1
+            return "|".join(parts)
+
+        assert [outline(child) for child in elements(render_text(markdown))] == [expected]
+
+    @pytest.mark.parametrize(
+        "text", ["-", ">", ">= 5초", ">10% 늘었다", "#", "#태그", "1.서버", "~~~취소~~~ 는", "|---|"]
+    )
+    def test_signs_without_a_block_are_text(self, text: str) -> None:
+        assert render_text(text) == f"<p>{text.replace('>', '&gt;')}</p>\n"
+
+    def test_sentence_with_a_number_at_a_line_start_stays_one(self) -> None:
+        assert words(render_text("걸린 시간은 모두\n30. 그리고")) == "걸린 시간은 모두 30. 그리고"
+        assert render_text("앞\n3. 뒤") == "<p>앞\n3. 뒤</p>\n"
+
+    def test_code_pasted_without_indent_stays_in_its_item(self) -> None:
+        tree = elements(render_text("- 명령\n  ```\nget pods\n\n    - x\n  ```\n- 다음"))
+        assert tree.xpath("string(ul/li[1]/pre/code)") == "get pods\n\n  - x\n"
+        assert tree.xpath("string(ul/li[2])") == "다음"
+
+    def test_fence_without_end_ends_with_its_item(self) -> None:
+        tree = elements(render_text("- ```\n  a\n- 다음\n\n뒤"))
+        assert [child.text_content().split() for child in tree] == [["a", "다음"], ["뒤"]]
+
+    @pytest.mark.parametrize(
+        ("markdown", "expected"),
+        [
+            ("```bash\nls -l\n```", "ls -l\n"),
+            ("~~~\n```\n~~~", "```\n"),
+            ("````\n```\n````", "```\n"),
+            ("```\n<b>&lt;**a**\n\n\n2024. 3. 2.\n```", "<b>&lt;**a**\n\n\n2024. 3. 2.\n"),
+            ("```이렇게 했다\nls", "이렇게 했다\nls\n"),
+            ("    ls\n      -l\n\n    pwd", "ls\n  -l\n\npwd\n"),
+        ],
+    )
+    def test_code_is_shown_as_it_stands(self, markdown: str, expected: str) -> None:
+        assert elements(render_text(markdown)).xpath("string(pre/code)") == expected
+
+    def test_quotation_holds_blocks(self) -> None:
+        assert render_text("> 말\n이어\n>\n> - 하나\n\n뒤") == (
+            "<blockquote>\n<p>말\n이어</p>\n<ul>\n<li>하나</li>\n</ul>\n</blockquote>\n<p>뒤</p>\n"
+        )
+
+    def test_table_stands_right_under_a_sentence_and_ends_before_one(self) -> None:
+        tree = elements(render_text("표다.\n| a | b |\n|:-:|---|\n| 1 | 2 | 3 |\n| ` | ` |\n| x |\n뒤다."))
+        assert [child.tag for child in tree] == ["p", "div", "p"]
+        rows = [[cell.text_content() for cell in row] for row in tree.iter("tr")]
+        assert rows == [["a", "b"], ["1", "2 | 3"], ["`", "`"], ["x", ""]]
+
     def test_pipes_inside_code_do_not_break_a_row(self) -> None:
         tree = elements(
             render_text("| 명령 | 뜻 |\n|---|--:|\n| `ps aux | grep x` | 가 |\n| `a \\| b` | 나 |\n\n뒤 | 글")
@@ -91,6 +175,22 @@ class TestInline:
             ("2*3*4", "2*3*4"),
             ("snake_case_name 과 *.test 와 *.example", "snake_case_name 과 *.test 와 *.example"),
             ("a * b * c", "a * b * c"),
+            (
+                "**C++**와 **C#**은 **참(眞)**을",
+                "<strong>C++</strong>와 <strong>C#</strong>은 <strong>참(眞)</strong>을",
+            ),
+            ("**중요:**반드시 원인:**설정**", "<strong>중요:</strong>반드시 원인:<strong>설정</strong>"),
+            ("**가**나**다**라", "<strong>가</strong>나<strong>다</strong>라"),
+            ("***가***는 *나 **다** 라*", "<em><strong>가</strong></em>는 <em>나 <strong>다</strong> 라</em>"),
+            ("**[글](/a)**을", '<strong><a href="/a" rel="nofollow noopener">글</a></strong>을'),
+            ("**/var/log**를", "<strong>/var/log</strong>를"),
+            ("_기울임_ 은 __굵게__", "<em>기울임</em> 은 <strong>굵게</strong>"),
+            ("__init__.py 와 __name__", "__init__.py 와 __name__"),
+            ("/opt/* 와 /var/*, src/**/a 와 t/**/b", "/opt/* 와 /var/*, src/**/a 와 t/**/b"),
+            ("**/*.py 와 **/*.js 와 */5 * * * *", "**/*.py 와 **/*.js 와 */5 * * * *"),
+            ("f(*args, **kwargs) 와 rm -rf /*", "f(*args, **kwargs) 와 rm -rf /*"),
+            ("width*height*depth", "width*height*depth"),
+            ("**반쪽 과 *반쪽", "**반쪽 과 *반쪽"),
         ],
     )
     def test_emphasis_beside_korean(self, markdown: str, expected: str) -> None:
@@ -100,6 +200,20 @@ class TestInline:
         text = "로그에는 <host>:<port> 와 List<String>, a<b 가 보였다. `/proc/<pid>/limits`"
         assert words(render_text(text)) == text.replace("`", "")
         assert plain_text(text) == text.replace("`", "")
+
+    @pytest.mark.parametrize(
+        ("markdown", "expected"),
+        [
+            ("&lt;host&gt; AT&T &nosuch;", "&lt;host&gt; AT&amp;T &amp;nosuch;"),
+            ("`&lt;a&gt;` 와 `a\\b`", "<code>&amp;lt;a&amp;gt;</code> 와 <code>a\\b</code>"),
+            ("\\*별\\* C:\\boot.ini", "*별* C:\\boot.ini"),
+            ("`` a`b `` 와 `짝 없음", "<code>a`b</code> 와 `짝 없음"),
+            ("첫 줄  \n둘째\\\n셋째\n넷째", "첫 줄<br>\n둘째<br>\n셋째\n넷째"),
+            ("<b>굵게</b> <!-- x -->", "&lt;b&gt;굵게&lt;/b&gt; &lt;!-- x --&gt;"),
+        ],
+    )
+    def test_signs_are_shown_as_meant(self, markdown: str, expected: str) -> None:
+        assert render_inline(markdown) == expected
 
     def test_item_of_one_paragraph_has_no_paragraph_around_it(self) -> None:
         assert render_item("`etcd` 를 껐다.") == "<code>etcd</code> 를 껐다."
@@ -132,12 +246,32 @@ KNOWN_TAGS = {
     *("div", "p", "br", "hr", "strong", "em", "code", "pre", "blockquote", "ul", "ol", "li", "a", "span"),
     *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
 }
+KNOWN_ATTRIBUTES = {"href", "title", "rel", "class", "start", "value", "role", "tabindex", "aria-label"}
+# Pieces that mean something, so that chance builds texts in which they meet.
+PIECES = (
+    *("가", "나다", "라 마", "a", "b1", "2024. 3. 2.", "1. ", "2) ", "- ", "* ", "-", "  ", "    ", "\t", "\n", "\n\n"),
+    *("```", "~~~", "```py", "`", "``", "> ", ">", "|", " | ", "|-|-|\n", "|---|:-:|\n", "\\|", "\\", "**", "*", "***"),
+    *("_", "__", "[", "]", "](", "](http://x)", "(", ")", "![", "<http://x>", "<host>", "<b onclick=x>", "<script>"),
+    *("javascript:", "&lt;", "&#10;", "&#2;", "&", '"', "'", "“", "”", ".", "다. ", "? ", "# ", "---", "***\n", "  \n"),
+    *("\\\n", "\u200b", "\x0b", "\x01", "\ud800", "\u3000", ":", "/"),
+)
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=200)
+
+
+def parsed_strictly(rendered: str) -> etree._Element:
+    """Return the tree, failing where a tag or a sign is not well formed."""
+    xml = re.sub(r"<(br|hr)>", r"<\1/>", rendered).replace("&nbsp;", "&#160;")
+    return etree.fromstring(f"<div>{xml}</div>")
+
+
+def syllables(text: str) -> Counter[str]:
+    return Counter(re.findall("[가-힣]", text))
 
 
 def assert_harmless(rendered: str) -> None:
     for element in elements(rendered).iter():
         assert element.tag in KNOWN_TAGS
-        assert set(element.attrib) <= {"href", "rel", "class", "start", "role", "tabindex", "aria-label"}
+        assert set(element.attrib) <= KNOWN_ATTRIBUTES
         if "href" in element.attrib:
             address = re.sub(r"[\x00-\x20]", "", element.get("href"))
             assert re.match(r"https?:|mailto:|[^:]*$|[^:/?#]*[/?#]", address), address
@@ -156,6 +290,57 @@ class TestSafety:
     def test_harmless_links_are_links(self, address: str) -> None:
         assert render_inline(f"[글]({address})") == f'<a href="{address}" rel="nofollow noopener">글</a>'
 
+    @given(TEXTS)
+    @settings(max_examples=300, deadline=None)
+    def test_whatever_is_typed_comes_out_well_formed_and_whole(self, text: str) -> None:
+        for rendered in (render_text(text), render_inline(text), render_item(text)):
+            parsed_strictly(rendered)
+            assert_harmless(rendered)
+            assert syllables(text) - syllables(rendered) == Counter()
+            assert clean(rendered) == rendered
+
+    @given(TEXTS)
+    @settings(max_examples=200, deadline=None)
+    def test_nothing_falls_back_to_as_typed(self, text: str) -> None:
+        assert clean(dialect.block_html(text)) == render_text(text)
+        assert clean(dialect.inline_html(text)) == render_inline(text)
+        assert dialect.block_words(text) == plain_text(text)
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            "javascript:alert(1)",
+            " jAvA\tscript:alert(1)",
+            "java\nscript:alert(1)",
+            "java&#115;cript:alert(1)",
+            "%6Aavascript:alert(1)",
+            "java\u200bscript:alert(1)",
+            "\x01javascript:alert(1)",
+            "vbscript:x",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "host:8080/x",
+            "http%3A//a.example",
+            "https://[",
+            "",
+        ],
+    )
+    def test_harmful_address_is_no_link(self, address: str) -> None:
+        assert harmless_address(address) is None
+        rendered = render_inline(f"[글](<{address}>)")
+        assert "<a" not in rendered
+        assert "글" in rendered
+
+    def test_refused_link_is_shown_as_typed(self) -> None:
+        assert render_inline("[가](javascript:alert(1)) 나") == "[가](javascript:alert(1)) 나"
+        assert render_inline("[](https://a.example)") == "[](https://a.example)"
+
+    def test_links_keep_what_was_written(self) -> None:
+        assert render_inline('[a **b** [c]](HTTPS://a.example/x_(y) "제목") <https://b.example/?a&b>') == (
+            '<a title="제목" href="https://a.example/x_(y)" rel="nofollow noopener">a <strong>b</strong> [c]</a> '
+            '<a href="https://b.example/?a&amp;b" rel="nofollow noopener">https://b.example/?a&amp;b</a>'
+        )
+
     @given(st.text(alphabet="가다.a1 \n`*_[]()<>|-#~!\\&:;\"'“”/\t", max_size=120) | st.text(max_size=200))
     @settings(max_examples=300, deadline=None)
     def test_any_text_is_taken(self, text: str) -> None:
@@ -172,12 +357,47 @@ class TestSafety:
     def test_deep_or_endless_marks_are_taken(self, text: str) -> None:
         assert_harmless(render_text(text))
 
+    # Each of these would never end where a mark's other half is sought again from every place.
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *(">" * 5_000, "[" * 20_000, "*" * 20_000, "*a _b " * 3_000, "[](" * 5_000, "[a](b " * 3_000),
+            *("a`" * 5_000 + "``" * 5_000, "e.g. " * 4_000, "(" * 20_000, "- ```x\n" * 1_500, "![[]" * 5_000),
+            *("| a |\n|-|\n" * 1_000, "# " * 10_000, "&" * 20_000, "<" * 20_000, "\n" * 20_000, "a\n\n" * 3_000),
+        ],
+    )
+    def test_marks_without_measure_cost_no_more_than_text(self, text: str) -> None:
+        assert_harmless(render_text(text))
+        assert "".join("".join(statements(text)).split()) == "".join(text.split())
+
 
 class TestPlainText:
     def test_markup_goes_and_words_stay(self) -> None:
         assert plain_text("**굵게** [글](https://a.example) `c|d`\n둘째 줄\n\n- 하나\n- 둘\n\n```\na <b>\n```") == (
             "굵게 글 c|d 둘째 줄\n하나\n둘\na <b>"
         )
+
+    def test_cells_of_a_row_and_nested_items_are_told_apart(self) -> None:
+        assert plain_text("| a | `b|c` |\n|-|-|\n| 1 | 2 |\n\n- 가\n  - 나\n\n> # 다") == ("a | b|c\n1 | 2\n가\n나\n다")
+
+
+class TestLibrary:
+    def test_no_character_of_the_bundled_records_is_lost(self) -> None:
+        paths = sorted(FIXTURES.glob("*.md"))
+        assert len(paths) >= 400
+        for path in paths:
+            record = parse_record(path.read_bytes(), path.name)
+            for text in (
+                *(record.title, record.symptom, record.trigger, record.cause, record.detection, record.lesson),
+                *(record.contributing_factors + record.actions + record.follow_ups),
+            ):
+                written = re.sub(r"[`*\s]", "", text)
+                numbered = "".join(part.html for block in render_statements(text) for part in block.statements)
+                for rendered in (render_text(text), render_item(text), numbered):
+                    shown = html.unescape(re.sub("<[^>]*>", "", rendered))
+                    assert re.sub(r"[`*\s]", "", shown) == written, path.name
+                assert re.sub(r"[`*\s]", "", plain_text(text)) == written, path.name
+                assert "".join("".join(statements(text)).split()) == "".join(text.split()), path.name
 
 
 class TestStatements:
@@ -197,6 +417,9 @@ class TestStatements:
                 ("U.S. Digital Service 를, e.g. 이런 것을 만들었다.",),
             ),
             ("Acme Inc. 가 냈다. Node.js 는 남았다.", ("Acme Inc. 가 냈다.", "Node.js 는 남았다.")),
+            ("Yahoo! 가 멈췄다. 끝.", ("Yahoo! 가 멈췄다.", "끝.")),
+            ("`a.b`. 다음이다.", ("`a.b`.", "다음이다.")),
+            ("*기운 글. 끝.* 은 하나다. 둘이다.", ("*기운 글. 끝.* 은 하나다.", "둘이다.")),
             ("정말? 그렇다! 값은 3.5 다.", ("정말?", "그렇다!", "값은 3.5 다.")),
             ("왔다.그리고 갔다.", ("왔다.", "그리고 갔다.")),
             ("**굵은 글. 끝.** 다음이다.", ("**굵은 글. 끝.** 다음이다.",)),
