@@ -176,8 +176,19 @@ class SearchBackend(ABC):
         """Put documents into the index in place of their former state and take others out, in one generation."""
 
     @abstractmethod
-    def rebuild(self, documents: Iterable[SearchDocument], *, revision: int = 0, progress: Progress | None = None) -> int:
-        """Build a new index beside the old one, swap, and return the number of documents. Readers see no gap."""
+    def rebuild(
+        self,
+        documents: Iterable[SearchDocument],
+        *,
+        revision: int = 0,
+        progress: Progress | None = None,
+        is_wanted: Callable[[], bool] | None = None,
+    ) -> int:
+        """Build a new index beside the old one, swap, and return the number of documents. Readers see no gap.
+
+        `is_wanted` is asked once this process may write: another one may have built the index while it waited. Where
+        it says no, nothing is done and 0 is returned.
+        """
 
     @abstractmethod
     def revision(self) -> int:

@@ -54,15 +54,15 @@ class LruCache:
         self.values: OrderedDict[Hashable, object] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        try:
+        """Return the value kept for a key, or make and keep it."""
+        if key in self.values:
             self.values.move_to_end(key)
             return self.values[key]  # type: ignore[return-value]  # what `make` returned for this key
-        except KeyError:
-            value = make()
-            self.values[key] = value
-            if len(self.values) > self.size:
-                self.values.popitem(last=False)
-            return value
+        value = make()
+        self.values[key] = value
+        if len(self.values) > self.size:
+            self.values.popitem(last=False)
+        return value
 
 
 class Evaluator:
@@ -119,8 +119,8 @@ class Evaluator:
             dense = np.zeros(self.total)
             if several:
                 for part in atom.parts:
-                    part_rows, part_scores = self.pooled([(part, 1.0)], section)
-                    dense[part_rows] += part.weight * part_scores
+                    part_rows, part_scores = self.pooled([(form, form.weight / part[0].weight) for form in part], section)
+                    dense[part_rows] += part[0].weight * part_scores
             dense[rows] = np.maximum(dense[rows], scores)
             for alias_rows, value in aliases:
                 dense[alias_rows] += value

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from incidents.search.morphemes import listed_compounds, morphemes
+from incidents.search.morphemes import listed_compounds, morphemes, word_forms
 
 ANALYSIS_VERSION = 1  # part of every token cache key and of the index's schema: raise it with any change of terms
 
@@ -182,6 +182,10 @@ def hangul_word(chunk: str) -> Word:
     Endings and particles have no position. A word of nothing else is kept as its own term, so that no word is lost.
     One syllable inside a compound is no term of its own (`서` of 인증서), but keeps its position.
     """
+    stem = _without_particle(chunk)
+    for form in (chunk, stem):
+        if form in word_forms():
+            return Word(chunk, "hangul", (word_forms()[form],), (), ((0, 1),), chunk, stem)
     leaves: list[str] = []
     spans: list[tuple[str, int, int]] = []
     atoms: list[tuple[int, int]] = []
@@ -240,8 +244,8 @@ def hangul_word(chunk: str) -> Word:
             prefix = surface
         elif morpheme.kind == "suffix" and atoms and run:
             start, width = atoms.pop()
-            stem = "".join(run)[-sum(len(piece) for piece in run[start - run_start :]) :]
-            spans.append((stem + surface, start, width + 1))
+            base = "".join(run)[-sum(len(piece) for piece in run[start - run_start :]) :]
+            spans.append((base + surface, start, width + 1))
             atoms.append((start, width + 1))
             marked.append(surface)
             run.append(surface)
@@ -259,7 +263,6 @@ def hangul_word(chunk: str) -> Word:
             prefix = ""
     close_run()
     text = "".join(marked)
-    stem = _without_particle(chunk)
     if not any(leaves) and not spans:
         return Word(chunk, "ending", (chunk,), (), ((0, 1),), text, stem)
     if not atoms:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -21,6 +22,7 @@ Kind = Literal["noun", "stem", "prefix", "suffix", "function"]
 
 _NOUNS = frozenset("NNG NNP NNB NNBC NR NP XR SN SL SH UNKNOWN UNA NA MM MAG MAJ IC".split())
 _STEMS = frozenset(["VV", "VA", "VCN"])
+_NAMES_IN_GI = frozenset("크기 보기 세기 굵기 밝기 소음 믿음 묶음 발전기 변압기 차단기 냉각기".split())
 _DROPPED_SUFFIXES = frozenset(["들"])
 _FOLLOWING = " 사람"
 _lock = threading.Lock()
@@ -49,6 +51,17 @@ def user_words() -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 @lru_cache(maxsize=1)
+def word_forms() -> Mapping[str, str]:
+    """Return {written form: dictionary form} of `data/word_forms.txt`."""
+    text = (resources.files("incidents.search") / "data" / "word_forms.txt").read_text("utf-8")
+    out = {}
+    for line in text.splitlines():
+        base, _, forms = line.partition("#")[0].partition("=")
+        out.update((form, base.strip()) for form in forms.split())
+    return out
+
+
+@lru_cache(maxsize=1)
 def listed_compounds() -> frozenset[str]:
     """Return the user dictionary's compounds: each of their parts is a word, also one of a single syllable."""
     return frozenset(word for word, parts in user_words() if parts)
@@ -56,8 +69,8 @@ def listed_compounds() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def dictionary_version() -> str:
-    """Return a short hash of the user dictionary, part of every token cache key."""
-    return sha256(repr(user_words()).encode()).hexdigest()[:12]
+    """Return a short hash of the shipped dictionaries, part of every token cache key."""
+    return sha256(repr((user_words(), sorted(word_forms().items()))).encode()).hexdigest()[:12]
 
 
 def morphemes(word: str) -> tuple[Morpheme, ...]:
@@ -67,18 +80,21 @@ def morphemes(word: str) -> tuple[Morpheme, ...]:
     word in the middle of a sentence: on the library's sentences the words that come out otherwise than in their own
     sentence fall from 8 % to 4 %.
     """
-    out = _parse(word + _FOLLOWING, len(word))
-    if len(word) == 2 and len(out) == 1 and out[0].kind == "noun":
-        alone = _parse(word, len(word))  # 망이, 길이: a noun of one syllable and its particle, or a noun of two
-        if len(alone) == 2 and alone[0].kind == "noun" and alone[1].kind == "function":
-            return alone
+    out = _parse("", word, _FOLLOWING)
+    if len(word) == 2 and len(out) == 1 and out[0].kind == "noun" and word[1] in "이은는을를":
+        other = _parse("한 ", word, " 매우")  # 망이, 망은: taken for names, and for a noun with its particle here
+        if len(other) == 2 and other[0].kind == "noun" and other[1].kind == "function":
+            return other
     return out
 
 
-def _parse(text: str, end: int) -> tuple[Morpheme, ...]:
+def _parse(before: str, word: str, after: str) -> tuple[Morpheme, ...]:
+    """Return the morphemes of a word between others."""
     out: list[Morpheme] = []
-    for item in _load().parse(text):
-        if item.span.start >= end:
+    for item in _load().parse(before + word + after):
+        if item.span.start < len(before):
+            continue
+        if item.span.start >= len(before) + len(word):
             break
         feature = item.feature
         out.extend(_convert(item.surface, feature.pos, feature.type, feature.expression))
@@ -89,6 +105,10 @@ def _convert(surface: str, pos: str, type_: str | None, expression: str | None) 
     first = pos.partition("+")[0]
     if type_ == "Compound" and expression and first in _NOUNS:
         parts = tuple(piece.split("/")[0] for piece in expression.split("+"))
+        if parts[-1] in ("기", "음") and surface not in _NAMES_IN_GI:
+            base = "".join(parts[:-1]) + "다"  # 지우기, 죽음: verbs, listed as nouns; 생성기 is none
+            if [item.feature.pos for item in _load().parse(base + _FOLLOWING)][:1] in (["VV"], ["VA"]):
+                return [Morpheme(surface, "stem", (base,))]
         if "".join(parts) == surface and len(parts) > 1:
             return [Morpheme(surface, "noun", parts)]
         return [Morpheme(surface, "noun")]

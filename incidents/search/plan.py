@@ -31,7 +31,8 @@ class Form:
 class Atom:
     """One thing to find, in any of its forms; the first form is the one typed.
 
-    alike: forms that say nearly the same. near: forms that only help ranking. parts: what it is made of, where a record may hold those alone.
+    alike: forms that say nearly the same. near: forms that only help ranking. parts: the words it is made of, each in all its
+    forms, since a record may hold those alone.
     """
 
     text: str
@@ -39,7 +40,7 @@ class Atom:
     is_light: bool = False
     alike: tuple[Form, ...] = ()
     near: tuple[Form, ...] = ()
-    parts: tuple[Form, ...] = ()
+    parts: tuple[tuple[Form, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,12 @@ def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
     return Plan(tuple(atoms), tuple(needs), excluded)
 
 
+def _part(leaves: tuple[str, ...], weight: float, thesaurus: Thesaurus) -> tuple[Form, ...]:
+    same = (_form(other, weight * SYNONYM_WEIGHT) for other in thesaurus.forms(leaves))
+    alike = (_form(other, weight * ALIKE_WEIGHT) for other in thesaurus.similar(leaves))
+    return (_form(leaves, weight), *same, *alike)
+
+
 @dataclass(frozen=True, slots=True)
 class _Leaf:
     """A term of the query: number of its clause, term, offset in the clause, number of its atom there."""
@@ -116,11 +123,12 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     others = thesaurus.forms(terms) if group[0].is_plain else []
     alike = tuple(_form(other, ALIKE_WEIGHT) for other in (thesaurus.similar(terms) if group[0].is_plain else []))
     near = tuple(_form(other, 1.0) for other in (thesaurus.neighbours(terms) if group[0].is_plain else []))
-    parts: tuple[Form, ...] = ()
+    parts: tuple[tuple[Form, ...], ...] = ()
     if len(clauses) > 1:
-        parts = tuple(_form(tuple(leaf.term for leaf in group if leaf.clause == number), 1.0) for number in clauses)
+        words = [tuple(leaf.term for leaf in group if leaf.clause == number) for number in clauses]
+        parts = tuple(_part(word, 1.0, thesaurus) for word in words)
     elif len(terms) > 1:
-        parts = tuple(_form((term,), PART_WEIGHT) for term in dict.fromkeys(terms))
+        parts = tuple(_part((term,), PART_WEIGHT, thesaurus) for term in dict.fromkeys(terms))
     forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))
     return Atom(" ".join(terms), forms, all(term in LIGHT for term in terms), alike, near, parts)
 

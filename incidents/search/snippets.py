@@ -152,7 +152,7 @@ def _highlighter(query: SearchQuery, thesaurus: Thesaurus) -> Highlighter:
     atoms = [atom for atom in plan.atoms if not atom.is_light] or list(plan.atoms)
     terms: set[str] = set()
     for atom in atoms:
-        for form in (*atom.forms, *atom.parts):
+        for form in (*atom.forms, *atom.alike, *(part[0] for part in atom.parts)):
             terms.update(term for term, _ in form.terms if term not in LIGHT or atom.is_light or len(form.terms) > 1)
     for clause in query.clauses:
         if not clause.is_negated:

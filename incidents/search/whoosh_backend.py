@@ -16,9 +16,10 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -86,13 +87,17 @@ def _schema() -> fields.Schema:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What state.json says. folder: name of the live index. revision: the library's revision that it has reached."""
+    """What state.json says. folder: name of the live index. revision: the library's revision that it has reached.
+
+    files: {name: (size, CRC-32)} of the segments' files, which never change once written.
+    """
 
     folder: str
     generation: int
     revision: int
     documents: int
     version: str
+    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> _State:
@@ -184,9 +189,13 @@ _FORMAT = _PlacesFormat()
 
 
 class WhooshReader(IndexReader):
-    """One generation: every segment's postings seen through the table's rows, deleted documents left out."""
+    """One generation: every segment's postings seen through the table's rows, deleted documents left out.
+
+    is_damaged: set once reading failed; what is in memory already still answers, but the files are of no more use.
+    """
 
     def __init__(self, segments: Sequence[_Segment], deleted: Sequence[Collection[int]]) -> None:
+        self.is_damaged = False
         self._segments = segments
         self._has_deleted = any(deleted)
         live = [
@@ -225,7 +234,7 @@ class WhooshReader(IndexReader):
     @cached_property
     def words(self) -> Lexicon:
         merged: dict[str, int] = {}
-        with self._read_lock, _unavailable_if_damaged():
+        with self._read_lock, self._unavailable_if_damaged():
             for segment in self._segments:
                 if not merged:
                     merged = dict(segment.lexicon())
@@ -238,7 +247,7 @@ class WhooshReader(IndexReader):
     def word(self, term: str) -> Postings:
         found = self._cache.get(term)
         if found is None:
-            with self._read_lock, _unavailable_if_damaged():  # segment files are read by seeking
+            with self._read_lock, self._unavailable_if_damaged():  # segment files are read by seeking
                 found = self._read(term)
                 if self._cached_places > _CACHED_PLACES:
                     self._cache.clear()
@@ -250,7 +259,7 @@ class WhooshReader(IndexReader):
     def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         whole: list[NDArray[np.int64]] = []
         straddling: list[NDArray[np.int64]] = []
-        with self._read_lock, _unavailable_if_damaged():
+        with self._read_lock, self._unavailable_if_damaged():
             for segment, mapping in zip(self._segments, self._rows, strict=True):
                 inside, across = segment.literal().find(needle, section)
                 whole.append(mapping[inside])
@@ -277,11 +286,22 @@ class WhooshReader(IndexReader):
 
     def document_terms(self, row: int) -> tuple[Sequence[str], NDArray[np.float32]]:
         segment, number = self._where[row]
-        with self._read_lock, _unavailable_if_damaged():
+        with self._read_lock, self._unavailable_if_damaged():
             self._segments[segment].refuse_if_truncated()
             words = unpack(self._segments[segment].terms[number])
         return words.terms, words.counts.astype(np.float32)
 
+    @contextmanager
+    def _unavailable_if_damaged(self) -> Iterator[None]:
+        """Turn whatever Whoosh raises on damaged bytes into SearchUnavailable, and remember it."""
+        try:
+            yield
+        except SearchUnavailable:
+            raise
+        except Exception as error:
+            self.is_damaged = True
+            logger.exception("search index does not read")
+            raise SearchUnavailable("검색 색인이 상해 다시 만들고 있습니다. 잠시 뒤에 다시 시도해 주세요.") from error
 
     def damage(self) -> str:
         """Return the name of a file that is gone or cut, or of a field that doesn't read, else ""."""
@@ -304,18 +324,6 @@ def _rows(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return rows of several segments, sorted, those of deleted documents (-1) left out."""
     rows = np.concatenate(parts) if parts else np.empty(0, np.int64)
     return np.sort(rows[rows >= 0])
-
-
-@contextmanager
-def _unavailable_if_damaged() -> Iterator[None]:
-    """Turn whatever Whoosh raises on damaged bytes into SearchUnavailable."""
-    try:
-        yield
-    except SearchUnavailable:
-        raise
-    except Exception as error:
-        logger.exception("search index does not read")
-        raise SearchUnavailable("검색 색인을 읽지 못했습니다. 운영자는 rebuild_index 명령으로 다시 만들 수 있습니다.") from error
 
 
 class TokenCache:
@@ -446,7 +454,7 @@ class WhooshBackend(SearchService, SearchBackend):
                 segments, deleted = [], []
                 for segment in info.segments:
                     name = f"{state.folder}/{segment.segment_id()}"
-                    known[name] = self._segments.get(name) or self._segment(whole, segment)
+                    known[name] = self._segments.get(name) or self._segment(whole, segment, state.files)
                     segments.append(known[name])
                     deleted.append(frozenset(segment.deleted_docs()))
                 break
@@ -459,10 +467,12 @@ class WhooshBackend(SearchService, SearchBackend):
         self._segments = known
         self._reader_key = (state.folder, state.generation)
 
-    def _segment(self, whole: index.FileIndex, segment: Any) -> _Segment:
-        files = sorted(Path(whole.storage.folder).glob(f"*{segment.segment_id()}*"))
+    def _segment(self, whole: index.FileIndex, segment: Any, promised: Mapping[str, tuple[int, int]]) -> _Segment:
+        files = _segment_files(whole, segment)
         if not files:
             raise FileNotFoundError(segment.segment_id())
+        if name := _differing(files, promised):
+            raise OSError(f"damaged: {name}")
         return _Segment(SegmentReader(whole.storage, whole.schema, segment), files)
 
     # Writing
@@ -521,10 +531,21 @@ class WhooshBackend(SearchService, SearchBackend):
         writer.commit(mergetype=_merge_small)
         info = whole._read_toc()
         count = sum(segment.doc_count_all() - segment.deleted_count() for segment in info.segments)
-        self._save_state(_State(state.folder, info.generation, max(revision, state.revision), count, state.version))
+        files = _fingerprints(whole, info.segments, state.files)
+        reached = max(revision, state.revision)
+        self._save_state(_State(state.folder, info.generation, reached, count, state.version, files))
 
-    def rebuild(self, documents: Iterable[SearchDocument], *, revision: int = 0, progress: Progress | None = None) -> int:
+    def rebuild(
+        self,
+        documents: Iterable[SearchDocument],
+        *,
+        revision: int = 0,
+        progress: Progress | None = None,
+        is_wanted: Callable[[], bool] | None = None,
+    ) -> int:
         with self._writing():
+            if is_wanted is not None and not is_wanted():
+                return 0
             name = f"build-{uuid.uuid4().hex[:12]}"
             target = self.folder / name
             target.mkdir()
@@ -542,8 +563,9 @@ class WhooshBackend(SearchService, SearchBackend):
                         progress(count)
                 writer.commit(merge=False)
                 cache.keep_only(keys)
-                generation = whole._read_toc().generation
-                self._save_state(_State(name, generation, revision, count, index_version()))
+                info = whole._read_toc()
+                files = _fingerprints(whole, info.segments, {})
+                self._save_state(_State(name, info.generation, revision, count, index_version(), files))
             except BaseException:
                 shutil.rmtree(target, ignore_errors=True)
                 raise
@@ -551,6 +573,9 @@ class WhooshBackend(SearchService, SearchBackend):
                 cache.close()
             self._remove_old(name)
             return count
+
+    def _promised_files(self, state: _State) -> list[Path]:
+        return [self.folder / state.folder / name for name in state.files]
 
     def _save_state(self, state: _State) -> None:
         scratch = self.folder / f".state-{uuid.uuid4().hex[:8]}"
@@ -573,10 +598,10 @@ class WhooshBackend(SearchService, SearchBackend):
 
     def is_usable(self) -> bool:
         try:
-            self.reader()
+            reader, _ = self.reader()
         except SearchUnavailable:
             return False
-        return True
+        return not (isinstance(reader, WhooshReader) and reader.is_damaged)
 
     def health(self) -> Health:
         try:
@@ -585,6 +610,8 @@ class WhooshBackend(SearchService, SearchBackend):
                 return Health(False, "검색 색인이 없습니다.", 0, -1, {})
             if state.version != index_version():
                 return Health(False, "검색 색인이 지금의 사전이나 구조로 만들어지지 않았습니다.", state.documents, state.revision, {})
+            if name := _differing(self._promised_files(state), state.files):
+                return Health(False, f"검색 색인의 파일이 상했습니다({name}).", state.documents, state.revision, {})
             self._open_index(state)  # anew, so that damage since the last opening is seen
             assert self._reader is not None
             reader = self._reader
@@ -597,6 +624,37 @@ class WhooshBackend(SearchService, SearchBackend):
         except Exception:
             logger.exception("search index does not open")
             return Health(False, "검색 색인을 열지 못했습니다.", 0, -1, {})
+
+
+def _segment_files(whole: index.FileIndex, segment: Any) -> list[Path]:
+    return sorted(Path(whole.storage.folder).glob(f"*{segment.segment_id()}*"))
+
+
+def _fingerprints(
+    whole: index.FileIndex, segments: Iterable[Any], known: Mapping[str, tuple[int, int]]
+) -> dict[str, tuple[int, int]]:
+    """Return {name: (size, CRC-32)} of the files of all segments; those already known aren't read again."""
+    files = [path for segment in segments for path in _segment_files(whole, segment)]
+    return {path.name: known.get(path.name) or (path.stat().st_size, _crc(path)) for path in files}
+
+
+def _differing(files: Iterable[Path], promised: Mapping[str, tuple[int, int]]) -> str:
+    """Return the name of a file that isn't as it was written, else "". A gigabyte a second."""
+    for path in files:
+        if path.name not in promised:  # committed by a writer that was stopped before it could say so
+            continue
+        size, crc = promised[path.name]
+        if not path.exists() or path.stat().st_size != size or _crc(path) != crc:
+            return path.name
+    return ""
+
+
+def _crc(path: Path) -> int:
+    crc = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            crc = zlib.crc32(block, crc)
+    return crc
 
 
 def _writer(whole: index.FileIndex, limitmb: int = 64) -> writing.SegmentWriter:
