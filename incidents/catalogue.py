@@ -27,6 +27,7 @@ from incidents.models import (
     SlugRedirect,
     Status,
     VocabularyKind,
+    is_followed_by,
 )
 
 IntArray = NDArray[np.int64]
@@ -270,7 +271,8 @@ def get_catalogue() -> Catalogue:
     if catalogue is not None and catalogue.revision == revision:
         return catalogue
     with _lock:
-        if _current is None or _current.revision > revision:  # greater: another database, as between two tests
+        revision = LibraryState.objects.current_revision()  # another thread may have come further meanwhile
+        if _current is None or not is_followed_by(_current.revision, revision):
             _current = load_catalogue(revision)
         elif _current.revision < revision:
             _current = refreshed(_current, revision)

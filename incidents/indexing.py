@@ -8,10 +8,12 @@ brings in what changed since. A killed process leaves the index behind, never wr
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from incidents.errors import SearchUnavailable
-from incidents.models import Incident, LibraryState
+from incidents.models import Incident, LibraryState, is_followed_by
 from incidents.search import SearchBackend, SearchDocument, get_search_backend
 from incidents.search_documents import iterate_documents
 from incidents.states import Status
@@ -20,6 +22,11 @@ logger = logging.getLogger(__name__)
 
 Step = Callable[[], object]
 
+PAUSE_SECONDS: Final = 3.0  # after an index that could not be written: a full disk isn't asked again at each request
+NOT_WRITABLE: Final = "검색 색인을 만들지 못하고 있습니다. 잠시 뒤에 다시 시도해 주세요. 목록은 그대로 볼 수 있습니다."
+
+_not_before = 0.0
+
 
 def fresh_backend() -> SearchBackend:
     """Return the search backend after making sure that it knows the library's present revision.
@@ -27,36 +34,65 @@ def fresh_backend() -> SearchBackend:
     Where another process is just writing, or the disk is full, the last good index answers.
     Raises SearchUnavailable where there is none.
     """
+    global _not_before
     backend = get_search_backend()
-    if not backend.is_usable() or backend.revision() != LibraryState.objects.current_revision():
-        try:
-            sync_index()
-        except (SearchUnavailable, OSError):
-            if not backend.is_usable():
-                raise
-            logger.exception("the search index could not be brought up to date; the last good one answers")
+    is_usable = backend.is_usable()
+    if is_usable and backend.revision() == LibraryState.objects.current_revision():
+        return backend
+    if time.monotonic() < _not_before:
+        if is_usable:
+            return backend
+        raise SearchUnavailable(NOT_WRITABLE)
+    try:
+        sync_index()
+    except (SearchUnavailable, OSError) as error:
+        _not_before = time.monotonic() + PAUSE_SECONDS
+        logger.exception("the search index could not be brought up to date")
+        if backend.is_usable():
+            return backend
+        if isinstance(error, OSError):
+            raise SearchUnavailable(NOT_WRITABLE) from error
+        raise
     return backend
 
 
 def sync_index(*, step: Step | None = None) -> int:
-    """Bring the index up to the library's revision and return that; build it where there is none that can be used."""
+    """Bring the index up to the library's revision and return that; build it where there is none that can be used.
+
+    Safe to be called by any number of processes at once: each looks again once it may write, so that of two that want
+    to build one does. Raises SearchUnavailable and OSError.
+    """
     backend = get_search_backend()
     revision = LibraryState.objects.current_revision()
-    if not backend.is_usable() or backend.revision() > revision:
-        return rebuild_index(step=step)
+    if not _can_catch_up(backend, revision):
+        return _rebuild(step, is_wanted=lambda: not _can_catch_up(backend, LibraryState.objects.current_revision()))
     if backend.revision() < revision:
         changed = Incident.objects.filter(revision__gt=backend.revision())
         published = changed.filter(status=Status.PUBLISHED)
         removed = list(changed.exclude(status=Status.PUBLISHED).values_list("pk", flat=True))
-        backend.update(_counted(iterate_documents(published), step), removed, revision=revision)
+        try:
+            backend.update(_counted(iterate_documents(published), step), removed, revision=revision)
+        except SearchUnavailable:
+            if backend.is_usable():
+                raise
+            return _rebuild(step, is_wanted=lambda: not _can_catch_up(backend, revision))
     return revision
 
 
 def rebuild_index(*, step: Step | None = None) -> int:
     """Build the index anew beside the old one, swap them, and return the revision it has."""
+    return _rebuild(step, is_wanted=None)
+
+
+def _can_catch_up(backend: SearchBackend, revision: int) -> bool:
+    return backend.is_usable() and is_followed_by(backend.revision(), revision)
+
+
+def _rebuild(step: Step | None, *, is_wanted: Callable[[], bool] | None) -> int:
     revision = LibraryState.objects.current_revision()
     published = Incident.objects.filter(status=Status.PUBLISHED).order_by("pk")
-    get_search_backend().rebuild(_counted(iterate_documents(published), step), revision=revision)
+    documents = _counted(iterate_documents(published), step)
+    get_search_backend().rebuild(documents, revision=revision, is_wanted=is_wanted)
     return revision
 
 

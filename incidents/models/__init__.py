@@ -29,7 +29,7 @@ from incidents.models.incident import (
     format_public_id,
     parse_public_id,
 )
-from incidents.models.library import LibraryState
+from incidents.models.library import LibraryState, is_followed_by
 from incidents.models.vocabulary import (
     TERM_MODELS,
     Cause,
@@ -85,6 +85,7 @@ __all__ = [
     "VocabularyKind",
     "format_moment",
     "format_public_id",
+    "is_followed_by",
     "organization_slug",
     "parse_public_id",
 ]

@@ -10,6 +10,23 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+LINEAGE = 1_000_000_000
+
+
+def is_followed_by(earlier: int, later: int) -> bool:
+    """Return whether the changes after `earlier` lead to `later`, so that what knows the one need only catch up.
+
+    A restore puts other rows in the place of all, some of them older and some gone. It begins a new lineage, the next
+    whole LINEAGE, over which nothing is caught up: snapshots and indexes from before are made anew.
+    """
+    return earlier <= later and earlier // LINEAGE == later // LINEAGE
+
+
+def next_lineage(revision: int) -> int:
+    """Return the first revision of the lineage after that of `revision`."""
+    return (revision // LINEAGE + 1) * LINEAGE
+
+
 REVISION_SQL = "SELECT revision FROM incidents_librarystate WHERE id = %s"
 
 
