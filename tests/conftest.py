@@ -54,6 +54,13 @@ def plain_static_files() -> None:
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the bundled library use the database: only what is marked gets one set up."""
+    for item in items:
+        if "bundled" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.django_db)
+
+
 @pytest.fixture(scope="module")
 def bundled(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
