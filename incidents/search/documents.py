@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.base import SearchDocument
-from incidents.search.korean import ANALYSIS_VERSION, fold, surfaces, tokens
+from incidents.search.korean import ANALYSIS_VERSION, leaves_of, surfaces, tokens
 from incidents.search.morphemes import dictionary_version
 from incidents.search.postings import SECTION_BITS
 
@@ -24,9 +24,9 @@ HEADINGS = {
     "symptom": "증상", "trigger": "촉발", "cause": "원인", "contributing_factors": "기여 요인", "detection": "감지",
     "actions": "조치", "follow_ups": "후속 조치", "lesson": "교훈",
 }  # fmt: skip  # they stand on every record's page, so a search for one must find the records that have it
-ALIAS = "@"  # before the terms of aliases, which no text has
-_ALIAS_BASE = SECTION_NUMBER["labels"] << SECTION_BITS
-_ALIAS_STEP = 32  # positions from one alias to the next, so that no phrase spans two
+LABEL = "@"  # before a whole label or alias of a facet value; no term of a text begins so
+LABEL_WORD = "#"  # before a word of a label, for `분류:`; `부족` in 용량 계획 부족 says little of a record
+_LABELS = SECTION_NUMBER["labels"] << SECTION_BITS
 MAX_TERM = 200  # characters of a term: longer ones are cut, on both sides
 
 
@@ -66,7 +66,7 @@ def section_texts(document: SearchDocument) -> tuple[str, ...]:
         document.title,
         *(sections.get(name, "") for name in SECTIONS[1:9]),
         document.organization,
-        "\n".join(document.labels),
+        "",  # labels stand apart, see LABEL
         "\n".join(_source_text(source) for source in document.sources),
         " ".join((document.public_id, str(document.year), *(HEADINGS[name] for name in SECTIONS[1:9] if sections.get(name)))),
     )
@@ -86,7 +86,7 @@ def normalized_url(text: str) -> str:
 
 def content_key(document: SearchDocument) -> str:
     """Return the cache key of a document's analysis: its texts, the analysis and the dictionary, hashed."""
-    texts = "\0".join((*section_texts(document), *document.aliases))
+    texts = "\0".join((*section_texts(document), *document.labels, "", *document.aliases))
     return sha256(f"{ANALYSIS_VERSION}\0{dictionary_version()}\0{texts}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -104,9 +104,11 @@ def analyse(document: SearchDocument) -> AnalysedDocument:
         lengths[number] = last
         for surface, ordinal in surfaces(text):
             whole.setdefault(surface[:MAX_TERM], []).append(base | ordinal)
-    for place, alias in enumerate(document.aliases):
-        for token in tokens(alias):
-            found.setdefault(ALIAS + token.term[:MAX_TERM], []).append(_ALIAS_BASE | place * _ALIAS_STEP + token.position)
+    for label in (*document.labels, *document.aliases):
+        for key in label_keys(label):
+            found.setdefault(key, []).append(_LABELS)
+    for token in tokens("\n".join(document.labels)):
+        found.setdefault(LABEL_WORD + token.term[:MAX_TERM], []).append(_LABELS | token.position)
     return AnalysedDocument(_pack(found), _pack(whole), lengths)
 
 
@@ -115,6 +117,14 @@ def _pack(found: dict[str, list[int]]) -> TermPlaces:
     lists = [sorted(set(found[term])) for term in terms]
     counts = np.fromiter((len(item) for item in lists), np.uint32, len(lists))
     return TermPlaces(terms, counts, np.array([place for item in lists for place in item], np.uint32))
+
+
+def label_keys(label: str) -> list[str]:
+    """Return the keys of a label or alias: all its leaves, and those of each part between middle dots if several words."""
+    parts = [leaves_of(part) for part in label.split("·")]
+    wholes = [leaf for part in parts for leaf in part]
+    keys = [wholes, *(list(part) for part in parts if len(part) > 1 and len(parts) > 1)]
+    return [LABEL + " ".join(key)[:MAX_TERM] for key in keys if key]
 
 
 def pack(group: TermPlaces) -> bytes:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incidents.search.documents import ALIAS, SECTION_NUMBER, SECTIONS
+from incidents.search.documents import LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, phrase, union
 from incidents.search.reader import IndexReader
@@ -38,7 +39,8 @@ class Ranking:
     weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
     light: float = 0.25
     near: float = 0.3
-    alias: float = 0.5
+    label: float = 0.5
+    label_share: float = 0.6
     proximity: float = 0.25
     window: int = 6
     feedback_documents: int = 6
@@ -92,7 +94,8 @@ class Evaluator:
         """Return where a form stands."""
 
         def make() -> Postings:
-            found = phrase([(self.reader.word(term), offset) for term, offset in form.terms])
+            prefix = LABEL_WORD if section == SECTION_NUMBER["labels"] else ""
+            found = phrase([(self.reader.word(prefix + term), offset) for term, offset in form.terms])
             return found if section is None else found.in_sections([section])
 
         return self._cache.get(("form", form.terms, section), make)
@@ -114,28 +117,61 @@ class Evaluator:
         """Score an atom: all its forms as one word, or its parts where they weigh more; facet aliases on top."""
         rows, scores = self.pooled([(form, form.weight) for form in (*atom.forms, *atom.alike)], section)
         several = len(atom.parts) > 1
-        aliases = self._aliases(atom) if section is None else []
-        if several or aliases:
+        if several:
             dense = np.zeros(self.total)
             if several:
                 for part in atom.parts:
                     part_rows, part_scores = self.pooled([(form, form.weight / part[0].weight) for form in part], section)
                     dense[part_rows] += part[0].weight * part_scores
             dense[rows] = np.maximum(dense[rows], scores)
-            for alias_rows, value in aliases:
-                dense[alias_rows] += value
             rows = np.flatnonzero(dense)
             scores = dense[rows]
         if atom.is_light:
             scores = scores * self.ranking.light
         return rows, scores
 
-    def _aliases(self, atom: Atom) -> list[tuple[Rows, float]]:
-        """Return (rows, score) of the records with a facet value one of whose aliases holds a form of the atom."""
-        if not self.ranking.alias or atom.is_light:
-            return []
-        found = np.unique(np.concatenate([self.form(_alias(form)).documents() for form in atom.forms]))
-        return [(found, self.ranking.alias * self.idf(len(found)))] if len(found) else []
+    def label_scores(self, plan: Plan) -> tuple[Rows, Scores]:
+        """Return the rows whose facet values the query names, in a label's or alias's words, and what that is worth.
+
+        A label of several words may be named in part: its score falls with the square of the share left out.
+        """
+        said: dict[str, float] = {}
+        for atom in plan.atoms:
+            for form in (*atom.forms, *atom.alike):
+                for term, _ in form.terms:
+                    said[term] = max(said.get(term, 0.0), form.weight)
+        touched = {number for term in said for number in self._label_numbers.get(term, ())}
+        dense = np.zeros(self.total)
+        for number in touched:
+            leaves, weights, rows = self._label(number)
+            share = sum(w * said.get(leaf, 0.0) for leaf, w in zip(leaves, weights, strict=True)) / sum(weights)
+            if share >= self.ranking.label_share:
+                dense[rows] = np.maximum(dense[rows], share * share * sum(weights) ** 0.5 * self.idf(len(rows)))
+        rows = np.flatnonzero(dense)
+        return rows, dense[rows]
+
+    @cached_property
+    def _labels(self) -> list[tuple[str, ...]]:
+        return [tuple(key[len(LABEL) :].split(" ")) for key in self.reader.labels()]
+
+    @cached_property
+    def _label_numbers(self) -> dict[str, list[int]]:
+        out: dict[str, list[int]] = {}
+        for number, leaves in enumerate(self._labels):
+            for leaf in leaves:
+                out.setdefault(leaf, []).append(number)
+        return out
+
+    def _label(self, number: int) -> tuple[tuple[str, ...], list[float], Rows]:
+        """Return a label's leaves, the weight of each and the rows that have the label."""
+
+        def make() -> tuple[tuple[str, ...], list[float], Rows]:
+            leaves = self._labels[number]
+            counts = [len(self.reader.word(leaf).documents()) for leaf in leaves]
+            rows = self.reader.word(LABEL + " ".join(leaves)).documents()
+            return leaves, [0.3 + self.idf(count) for count in counts], rows
+
+        return self._cache.get(("label", number), make)
 
     def pooled(self, forms: list[tuple[Form, float]], section: int | None = None) -> tuple[Rows, Scores]:
         """Return rows and BM25F scores of some forms counted as one word."""
@@ -173,6 +209,8 @@ class Evaluator:
                 forms = (*atom.forms, *atom.alike)
                 groups.append((union([self.form(form, section) for form in forms]), max(form.width for form in forms)))
             found.append(_neighbours(groups).documents())
+        if section is None and not need.clause.is_phrase:
+            found += [self.reader.word(LABEL + " ".join(term for term, _ in form.terms)).documents() for form in (need.own, *atoms[0].forms)]
         present = [rows for rows in found if len(rows)]
         if not present:
             return np.empty(0, np.int64)
@@ -263,6 +301,9 @@ class Evaluator:
                     ("near", atom.near), lambda atom=atom: self.pooled([(form, 1.0) for form in atom.near])
                 )  # type: ignore[misc]
                 dense[near_rows] += self.ranking.near * near_scores
+        if self.ranking.label:
+            rows, scores = self.label_scores(plan)
+            dense[rows] += self.ranking.label * scores
         for need in plan.needs:
             if not len(self.need(need, plan)):
                 inside, across = self.literal(need)
@@ -318,7 +359,7 @@ class Evaluator:
                 weights[term] = weights.get(term, 0.0) + share * count / length
         lexicon = self.reader.words
         ranked = sorted(
-            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and t[0] != ALIAS and 1 < lexicon.count(t) < self.total * 0.2),
+            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and t[0] not in (LABEL, LABEL_WORD) and 1 < lexicon.count(t) < self.total * 0.2),
             reverse=True,
         )[: ranking.feedback_terms]
         if not ranked:
@@ -332,10 +373,6 @@ class Evaluator:
         if not peak:
             return scores
         return scores + ranking.feedback * float(scores.max()) * extra / peak
-
-
-def _alias(form: Form) -> Form:
-    return Form(tuple((ALIAS + term, offset) for term, offset in form.terms), form.width)
 
 
 def _neighbours(groups: list[tuple[Postings, int]]) -> Postings:

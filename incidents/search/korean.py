@@ -45,7 +45,7 @@ PARTICLES = frozenset(
 LIGHT = frozenset(
     "하다 되다 있다 이다 아니다 않다 못하다 없다 같다 보다 주다 나다 오다 가다 지다 말다 싶다 위하다 대하다 통하다 의하다 따르다 관하다 인하다 것 거 수 등 때 중 데 바"
     " 뿐 줄 점 채 번 개 년 월 일 시 분 초 곳 안 못 더 또 및 그 이 저 좀 잘 다 왜 어떻게 무엇 뭐 언제 어디 누가 어떤 어느 무슨 적 경우 사례 후 뒤 전 동안 사이"
-    " 아예 전부 모두 계속 오히려 같이 함께 스스로 까닭 이유 방법 관련 알다 들다 두다 놓다 버리다 만들다 어떻다 이렇다 그렇다 어떡하다 나서 때문 정도 문제 the a an of to in on"
+    " 나 너 우리 저희 것들 여기 거기 매우 아주 너무 자꾸 갑자기 점점 이미 아직 다시 바로 먼저 그냥 거의 아예 전부 모두 계속 오히려 같이 함께 스스로 까닭 이유 방법 관련 알다 들다 두다 놓다 버리다 만들다 어떻다 이렇다 그렇다 어떡하다 나서 때문 정도 문제 the a an of to in on"
     " at is are was were be by for and or not no it with how what why when".split()
 )  # fmt: skip
 
@@ -294,6 +294,11 @@ def cover(word: Word) -> tuple[tuple[str, int], ...]:
     return tuple(out)
 
 
+def leaves_of(text: str) -> tuple[str, ...]:
+    """Return the terms of a text in order, those that `cover` each word."""
+    return tuple(term for word, _, _ in words(fold(text)) for term, _ in cover(word))
+
+
 def surfaces(text: str) -> Iterator[tuple[str, int]]:
     """Yield (whole word, its ordinal) of a text, for finding parts of words: Hangul with "+" marks, identifiers."""
     for ordinal, (word, _, _) in enumerate(words(fold(text))):
@@ -301,4 +306,4 @@ def surfaces(text: str) -> Iterator[tuple[str, int]]:
 
 
 __all__ = ["ANALYSIS_VERSION", "LIGHT", "PARTICLES", "Token", "Word", "cover", "fold", "hangul_word",
-           "identifier_word", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip
+           "identifier_word", "leaves_of", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip

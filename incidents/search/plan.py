@@ -15,6 +15,7 @@ from incidents.search.thesaurus import Thesaurus
 
 SYNONYM_WEIGHT = 0.8
 ALIKE_WEIGHT = 0.6
+JOINED_WEIGHT = 0.6  # of the words that the thesaurus joins (`속도 제한`), each alone
 PART_WEIGHT = 0.35  # of an identifier's parts where the whole isn't found
 
 
@@ -126,7 +127,7 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     parts: tuple[tuple[Form, ...], ...] = ()
     if len(clauses) > 1:
         words = [tuple(leaf.term for leaf in group if leaf.clause == number) for number in clauses]
-        parts = tuple(_part(word, 1.0, thesaurus) for word in words)
+        parts = tuple(_part(word, JOINED_WEIGHT, thesaurus) for word in words)
     elif len(terms) > 1:
         parts = tuple(_part((term,), PART_WEIGHT, thesaurus) for term in dict.fromkeys(terms))
     forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))

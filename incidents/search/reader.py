@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.base import SearchDocument
-from incidents.search.documents import SECTIONS, AnalysedDocument, normalized_url
+from incidents.search.documents import LABEL, SECTIONS, AnalysedDocument, normalized_url
 from incidents.search.literal import LiteralIndex
 from incidents.search.postings import EMPTY, Postings
 
@@ -75,6 +75,10 @@ class IndexReader(ABC):
         """Return the terms that queries look up."""
 
     @abstractmethod
+    def labels(self) -> Sequence[str]:
+        """Return the keys of facet labels and aliases (see documents.LABEL) that some document has."""
+
+    @abstractmethod
     def word(self, term: str) -> Postings:
         """Return where a term stands; EMPTY if nowhere."""
 
@@ -123,6 +127,9 @@ class MemoryReader(IndexReader):
     @property
     def words(self) -> Lexicon:
         return self._word_lexicon
+
+    def labels(self) -> Sequence[str]:
+        return [term for term in self._words if term.startswith(LABEL)]
 
     def word(self, term: str) -> Postings:
         return self._words.get(term, EMPTY)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-from incidents.search.korean import cover, fold, words
+from incidents.search.korean import leaves_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,6 @@ class Thesaurus:
         own = {leaves, *self.same.get(leaves, [])}
         found = [other for form in own for other in self.near.get(form, [])]
         return [form for form in dict.fromkeys(found) if form not in own]
-
-
-def leaves_of(text: str) -> tuple[str, ...]:
-    """Return the terms of a text in order, the smallest that cover it (see `cover`)."""
-    return tuple(term for word, _, _ in words(fold(text)) for term, _ in cover(word))
 
 
 def shipped_rows() -> tuple[TermRow, ...]:

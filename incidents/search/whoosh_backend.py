@@ -32,7 +32,7 @@ from whoosh.reading import SegmentReader
 
 from incidents.errors import SearchUnavailable
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
-from incidents.search.documents import SECTIONS, AnalysedDocument, analyse, content_key, normalized_url, pack, unpack
+from incidents.search.documents import LABEL, SECTIONS, AnalysedDocument, analyse, content_key, normalized_url, pack, unpack
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.literal import LiteralIndex
 from incidents.search.morphemes import dictionary_version, use_folder
@@ -42,7 +42,7 @@ from incidents.search.service import SearchService
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 LOCK_SECONDS = 30.0  # a writer waits this long for another one; saving a record must not fail because an import runs
 MERGE_SEGMENTS = 10  # more small segments than this are merged into one
 _CACHED_PLACES = 4_000_000  # places of postings held at most, 12 bytes each
@@ -154,6 +154,16 @@ class _Segment:
             }
         return self._lexicon
 
+    def labels(self) -> list[str]:
+        """Return the keys of labels and aliases."""
+        self.refuse_if_truncated()
+        out = []
+        for name, text in self.reader._terms.terms_from("words", LABEL.encode()) if self.count else ():
+            if name != "words" or not text.startswith(LABEL.encode()):
+                break
+            out.append(text.decode("utf-8", "surrogatepass"))
+        return out
+
     def literal(self) -> LiteralIndex:
         """Return the words as written; built at first use, about 0.1 ms a record."""
         if self._literal is None:
@@ -243,6 +253,10 @@ class WhooshReader(IndexReader):
                         merged[term] = merged.get(term, 0) + count
         terms = sorted(merged)
         return Lexicon(terms, np.array([merged[term] for term in terms], np.int64))
+
+    def labels(self) -> Sequence[str]:
+        with self._read_lock, _unavailable_if_damaged():
+            return sorted({key for segment in self._segments for key in segment.labels()})
 
     def word(self, term: str) -> Postings:
         found = self._cache.get(term)
