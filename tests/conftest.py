@@ -86,16 +86,18 @@ def superuser(db: None) -> User:
 
 
 def manage(data_dir: Path, *args: str, check: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a management command on a data folder of its own."""
-    return subprocess.run(
+    """Run a management command on a data folder of its own. With `check`, AssertionError where it fails."""
+    done = subprocess.run(
         [sys.executable, "manage.py", *args],
         cwd=ROOT,
         env={**os.environ, "KB_DATA_DIR": str(data_dir), **env},
         capture_output=True,
         text=True,
-        check=check,
+        check=False,
         stdin=subprocess.DEVNULL,
     )
+    assert not check or done.returncode == 0, done.stdout + done.stderr[-3000:]
+    return done
 
 
 @dataclass(frozen=True)
