@@ -80,6 +80,8 @@ urlpatterns = [
     path("opensearch/suggest/", discovery.opensearch_suggest, name="opensearch_suggest"),
     path("llms.txt", discovery.llms, name="llms"),
     path("match/", match.match, name="match"),
+    path("mcp", mcp.mcp, name="mcp"),
+    path("mcp/", mcp.mcp),
     path("patterns/", site.patterns, name="patterns"),
     path("theme/", site.set_theme, name="set_theme"),
     path("language/", site.set_language, name="set_language"),
