@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 
 from incidents.api import views as api_views
 from incidents.models import VocabularyKind
-from incidents.views import checks, discovery, feeds, history, incidents, lenses, match, site, stats, twins, vocabulary
+from incidents.views import checks, discovery, feeds, history, incidents, lenses, match, mcp, site, stats, twins, vocabulary
 
 
 class VocabularyConverter:
