@@ -24,6 +24,7 @@ PREFIXES: Final = ("/api/", "/mcp")
 EXPOSED: Final = (
     "ETag, Last-Modified, Link, Location, Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, "
     "RateLimit-Remaining, RateLimit-Reset, Content-Disposition, Content-Language, Content-Location, X-Total-Count, "
+    "X-Export-Filter, X-Library-Revision, "
     "Mcp-Session-Id, Mcp-Protocol-Version"
 )
 ALLOWED_HEADERS: Final = (

@@ -98,6 +98,7 @@ ExportQuery: Final[type[QueryModel]] = create_model(
     **SINCE,
     include=_text("함께 넣을 상태, 쉼표로 이어서: `withdrawn,merged`", examples=["withdrawn,merged"]),
 )
+ChangesQuery: Final[type[QueryModel]] = create_model("ChangesQuery", __base__=QueryModel, **SINCE)
 SuggestQuery: Final[type[QueryModel]] = create_model(
     "SuggestQuery",
     __base__=QueryModel,

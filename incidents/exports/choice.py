@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
+from django.conf import settings
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
@@ -81,6 +82,26 @@ def read_choice(data: MultiValueDict[str, str]) -> ExportChoice:
     if states:
         pairs.append(f"include={','.join(sorted(states))}")
     return ExportChoice(pks, "&".join(pairs), states, revision, changed_at)
+
+
+def manifest(choice: ExportChoice) -> dict[str, object]:
+    """Return what an export says about itself, as plain values."""
+    return {
+        "library": settings.BASE_URL,
+        "schema_version": SCHEMA_VERSION,
+        "filter": choice.query,
+        "states": ["published", *sorted(choice.states)],
+        "total": choice.total,
+        "revision": choice.revision,
+        "updated_at": choice.changed_at.strftime("%Y-%m-%dT%H:%M:%SZ") if choice.changed_at else None,
+        "license": LICENSE,
+        "license_url": LICENSE_URL,
+    }
+
+
+def manifest_lines(choice: ExportChoice) -> list[str]:
+    """Return the same as lines of Markdown."""
+    return ["# 사고 사례 라이브러리", "", *(f"- {name}: {value}" for name, value in manifest(choice).items())]
 
 
 def _by_number(pks: Sequence[int]) -> list[int]:

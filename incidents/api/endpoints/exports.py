@@ -1,9 +1,7 @@
-"""Everything, or any choice of it, in one file."""
+"""Everything, or any choice of it, in one file; and what changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
 from urllib.parse import quote
 
 from django.conf import settings
@@ -12,19 +10,13 @@ from django.http.response import HttpResponseBase
 from ninja import Query, Router
 
 from incidents.api.answers import kept, kept_model, link_header
-from incidents.api.parameters import ExportQuery
+from incidents.api.parameters import ChangesQuery, ExportQuery
+from incidents.api.reading import read_since, refuse_unknown
 from incidents.api.representation import API_ROOT, absolute, instant
 from incidents.api.schemas import ExportFile, ExportsOut
-from incidents.exports import ExportChoice, csv_chunks, ndjson_chunks, read_choice
-from incidents.exports.choice import LICENSE, LICENSE_URL
+from incidents.exports import FORMS, LICENSE, LICENSE_URL, ExportChoice, ExportForm, changes_chunks, read_choice
 
 router = Router(tags=["내려받기"])
-
-Writer = Callable[[ExportChoice], Iterator[bytes]]
-FORMATS: Final[dict[str, tuple[str, str, str, Writer]]] = {
-    "ndjson": ("library.ndjson", "application/x-ndjson", "한 줄에 기록 하나, API 와 같은 JSON", ndjson_chunks),
-    "csv": ("library.csv", "text/csv; charset=utf-8", "스프레드시트용. BOM 이 있는 UTF-8", csv_chunks),
-}
 
 
 @router.get("/", response=ExportsOut, url_name="exports", operation_id="listExports", summary="내려받을 것")
@@ -44,37 +36,35 @@ def list_exports(request: HttpRequest, params: Query[ExportQuery]) -> HttpRespon
             license_url=LICENSE_URL,
             files=[
                 ExportFile(
-                    format=name,  # type: ignore[arg-type]  # checked by the model
-                    media_type=media_type,
-                    url=absolute(f"{API_ROOT}export/{filename}{query}"),
-                    about=about,
+                    format=form.name,  # type: ignore[arg-type]  # checked by the model
+                    media_type=form.media_type,
+                    url=absolute(f"{API_ROOT}export/{form.filename}{query}"),
+                    about=form.about,
                 )
-                for name, (filename, media_type, about, _) in FORMATS.items()
+                for form in FORMS
             ],
         )
 
     return kept_model(request, make)
 
 
-def _add(name: str) -> None:
-    filename, media_type, about, write = FORMATS[name]
-
+def _add(form: ExportForm) -> None:
     @router.get(
-        f"/{filename}",
+        f"/{form.filename}",
         response={200: None},
-        url_name=f"export-{name}",
-        operation_id=f"export{name.capitalize()}",
-        summary=filename,
-        description=f"{about}. 고른 것, 건수, 때, 허락은 머리글(X-Export-Filter, X-Total-Count, Last-Modified, Link)에 있습니다.",
+        url_name=f"export-{form.name}",
+        operation_id=f"export{form.name.capitalize()}",
+        summary=form.filename,
+        description=f"{form.about}. 고른 것, 건수, 허락은 X-Export-Filter, X-Total-Count, Link 머리글에 있습니다.",
     )
     def export(request: HttpRequest, params: Query[ExportQuery]) -> HttpResponseBase:  # type: ignore[valid-type]
         def make() -> HttpResponseBase:
             choice = read_choice(request.GET)
-            response = StreamingHttpResponse(write(choice), content_type=media_type)
-            describe_export(response, choice, filename)
+            response = StreamingHttpResponse(form.chunks(choice), content_type=form.media_type)
+            describe_export(response, choice, form.filename)
             return response
 
-        return kept(request, make, name)
+        return kept(request, make, form.name)
 
 
 def describe_export(response: HttpResponseBase, choice: ExportChoice, filename: str) -> None:
@@ -88,5 +78,20 @@ def describe_export(response: HttpResponseBase, choice: ExportChoice, filename: 
     response["Link"] = link_header({"license": LICENSE_URL, "describedby": f"{settings.BASE_URL}/api/v1/docs/"})
 
 
-for _name in FORMATS:
-    _add(_name)
+for _form in FORMS:
+    _add(_form)
+
+
+@router.get("/changes.csv", response={200: None}, url_name="changes", operation_id="listChanges", summary="changes.csv")
+def list_changes(request: HttpRequest, params: Query[ChangesQuery]) -> HttpResponseBase:  # type: ignore[valid-type]
+    """게시하고 고치고 철회하고 병합한 것, 새것부터. `updated_since` 로 그 뒤의 것만."""
+
+    def make() -> HttpResponseBase:
+        refuse_unknown(request.GET, ("updated_since",))
+        chunks = changes_chunks(settings.BASE_URL, read_since(request.GET))
+        response = StreamingHttpResponse(chunks, content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = 'attachment; filename="changes.csv"'
+        response["Link"] = link_header({"license": LICENSE_URL})
+        return response
+
+    return kept(request, make, "changes")
