@@ -3,11 +3,13 @@
 The only place where text written by people becomes HTML: Python-Markdown with the dialect of `incidents.markup`, then
 nh3 with a short allow-list. Raw HTML, pictures and reference definitions are shown as typed, so no text is ever lost.
 
-No function here raises on any `str`, and none looks at more than `MAX_LENGTH` characters as Markdown.
+No function here raises on any `str`. A text of more than `MAX_LENGTH` characters, or of more than `MAX_SIGNS` signs that
+may mean something, is shown as typed, so that none takes longer than about a second.
 """
 
 import html
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +24,13 @@ from incidents.markup.sentences import split_sentences
 logger = logging.getLogger(__name__)
 
 MAX_LENGTH = 100_000  # characters; a record's longest field is about 2,000, an imported post-mortem's about 40,000
+# One line of words and simple code: four of five fields. Its words are known without reading it as Markdown, which takes
+# ten times as long; that counts where a page cuts snippets from twenty records, and an import from a hundred thousand.
+_WORDS = r"[가-힣A-Za-z0-9 .,:;()%/?+='\"‘’“”·–-]"
+_CODE = r"`[가-힣A-Za-z0-9.,:;()%/?+='\"-](?:[가-힣A-Za-z0-9 .,:;()%/?+='\"-]*[가-힣A-Za-z0-9.,:;()%/?+='\"-])?`"
+_PLAIN = re.compile(rf"[가-힣A-Za-z](?:{_WORDS}|{_CODE})*+(?<! )")
+MAX_SIGNS = 20_000  # the richest post-mortems have about one for every twenty characters
+_SIGNS = "\n\\`*_[]|<>&-#"
 _CACHED_LENGTH = 4_000  # longer texts are rare, and keeping them would cost more memory than rendering costs time
 _CACHED_TEXTS = 8_192  # sentences and items; about 1 KB each with their HTML
 
@@ -54,7 +63,7 @@ def render_inline(markdown: str) -> SafeString:
 
 def render_item(markdown: str) -> SafeString:
     """Return the HTML of a list item: inline where it is one paragraph, blocks where it holds more."""
-    if len(markdown) > MAX_LENGTH:
+    if _is_without_measure(markdown):
         return render_text(markdown)
     kinds = [block.kind for block in scan_blocks(as_lines(markdown))]
     return render_inline(markdown) if kinds == [Kind.PARAGRAPH] else render_text(markdown)
@@ -62,8 +71,10 @@ def render_item(markdown: str) -> SafeString:
 
 def plain_text(markdown: str) -> str:
     """Return the words without markup: blocks on lines of their own, code and `<host>` as they stand."""
-    if len(markdown) > MAX_LENGTH:
+    if _is_without_measure(markdown):
         return markdown
+    if _PLAIN.fullmatch(markdown) and "://" not in markdown and "www." not in markdown:
+        return markdown.replace("`", "")
     try:
         return dialect.block_words(markdown)
     except Exception:
@@ -116,7 +127,7 @@ def _render(markdown: str, *, is_inline: bool) -> SafeString:
 
 def _rendered(markdown: str, *, is_inline: bool) -> SafeString:
     """Return clean HTML, or the text as typed where it can't be read as Markdown."""
-    if len(markdown) > MAX_LENGTH:
+    if _is_without_measure(markdown):
         return _as_typed(markdown, is_inline=is_inline)
     try:
         rendered = dialect.inline_html(markdown) if is_inline else dialect.block_html(markdown)
@@ -131,6 +142,12 @@ _cached = lru_cache(maxsize=_CACHED_TEXTS)(_rendered)
 _cached_statements = lru_cache(maxsize=_CACHED_TEXTS)(_render_statements)
 
 
+def _is_without_measure(text: str) -> bool:
+    if len(text) <= MAX_SIGNS:
+        return False
+    return len(text) > MAX_LENGTH or sum(map(text.count, _SIGNS)) > MAX_SIGNS
+
+
 def _as_typed(markdown: str, *, is_inline: bool) -> SafeString:
     escaped = html.escape(printable(markdown), quote=False)
     return mark_safe(escaped if is_inline else f"<p>{escaped}</p>\n")  # escaped
@@ -138,7 +155,7 @@ def _as_typed(markdown: str, *, is_inline: bool) -> SafeString:
 
 def _blocks(markdown: str) -> Iterator[tuple[bool, tuple[str, ...]]]:
     """Yield (is a paragraph, its statements' source) for each block of the text."""
-    if len(markdown) > MAX_LENGTH:
+    if _is_without_measure(markdown):
         yield True, (markdown,)
         return
     lines = markdown.replace("\r\n", "\n").replace("\r", "\n").split("\n")

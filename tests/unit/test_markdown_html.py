@@ -13,6 +13,7 @@ from lxml import html as lxml_html
 
 from incidents.markdown_html import (
     MAX_LENGTH,
+    MAX_SIGNS,
     bind_particles,
     plain_text,
     render_inline,
@@ -352,6 +353,11 @@ class TestSafety:
         text = "**가** <b> " * MAX_LENGTH
         assert render_text(text) == f"<p>{text.replace('<', '&lt;').replace('>', '&gt;')}</p>\n"
         assert statements(text) == (text,)
+
+    def test_text_of_signs_without_measure_is_shown_as_typed(self) -> None:
+        text = "*_" * MAX_SIGNS
+        assert render_text(text) == f"<p>{text}</p>\n"
+        assert (render_inline(text), plain_text(text), statements(text)) == (text, text, (text,))
 
     @pytest.mark.parametrize("text", ["> " * 20_000, "- " * 20_000, "*" * 40_000, "“" * 40_000, " " * 40_000 + "|"])
     def test_deep_or_endless_marks_are_taken(self, text: str) -> None:
