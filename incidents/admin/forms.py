@@ -14,10 +14,10 @@ from incidents.models import Incident, IncidentCause, IncidentComponent, Inciden
 from incidents.record_merge import Merge
 from incidents.record_text import REQUIRED_SECTIONS
 from incidents.records import MAX_REASON_CHARS, RecordData, RelatedData, SourceData
+from incidents.style_hints import TITLE_LENGTHS
 
 MOMENTS = ("started", "detected", "mitigated", "resolved")
 REQUIRED_WHEN_PUBLISHED = ("title", "organization", "year", "detection_method", *REQUIRED_SECTIONS)
-TITLE_LENGTHS = (30, 70)  # characters of a good title (docs/format.md)
 
 
 class IncidentForm(AnyModelForm):
@@ -74,9 +74,11 @@ class IncidentForm(AnyModelForm):
 
     moments: dict[str, Any]
     merge: Merge | None = None  # set where others saved meanwhile: the form is then shown again before it is saved
+    notice: str = ""  # set where a form is filled in by something else than its reader: it is shown, not saved
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.moments = {}
         for name in MOMENTS:
             self.initial[f"{name}_at"] = self.instance.moment(name)
 
@@ -90,7 +92,8 @@ class IncidentForm(AnyModelForm):
                 "양식을 연 뒤에 다른 사람이 이 기록을 고쳐 저장했습니다. 아직 저장하지 않았습니다. "
                 "아래에서 둘을 견주어 보고, 필요하면 고친 다음 다시 저장하십시오.",
             )
-        self.moments = {}
+        if self.notice:
+            self.add_error(None, self.notice)
         for name in MOMENTS:
             moment = self.moments[name] = cleaned.get(f"{name}_at")
             if f"{name}_at" in cleaned:
@@ -104,7 +107,10 @@ class IncidentForm(AnyModelForm):
 
 
 def submitted_record(form: IncidentForm, formsets: Iterable[Any]) -> RecordData:
-    """Return the record that a valid form with its valid formsets would save, in the state that it has now."""
+    """Return the record that a form with its formsets would save, in the state that it has now.
+
+    Both must have been validated. What is faulty counts as absent, so that a half-written form has a record too.
+    """
     values = form.cleaned_data
     rows: dict[Any, list[dict[str, Any]]] = {
         formset.model: [row.cleaned_data for row in formset.kept_forms()]
@@ -113,32 +119,41 @@ def submitted_record(form: IncidentForm, formsets: Iterable[Any]) -> RecordData:
     }
 
     def slugs(model: type) -> tuple[str, ...]:
-        return tuple(row["term"].slug for row in rows.get(model, []))
+        return tuple(row["term"].slug for row in rows.get(model, []) if row.get("term"))
+
+    def label(name: str, attribute: str) -> str:
+        chosen = values.get(name)
+        return getattr(chosen, attribute) if chosen else ""
 
     return RecordData(
         id=form.instance.public_id or "IL-0000",
-        title=values["title"],
-        organization=values["organization"].name if values["organization"] else "",
-        year=values["year"],
-        **{f"{name}_at": form.moments[name] for name in MOMENTS},
+        title=values.get("title", ""),
+        organization=label("organization", "name"),
+        year=values.get("year"),
+        started_at=form.moments.get("started"),
+        detected_at=form.moments.get("detected"),
+        mitigated_at=form.moments.get("mitigated"),
+        resolved_at=form.moments.get("resolved"),
         causes=slugs(IncidentCause),
         components=slugs(IncidentComponent),
         factors=slugs(IncidentFactor),
-        detection_method=values["detection_method"].slug if values["detection_method"] else "",
+        detection_method=label("detection_method", "slug"),
         status=form.instance.status,
         sources=tuple(
-            SourceData(row["title"], row["url"], row["publisher"], row["published"], row["archived_url"])
+            SourceData(*(row.get(name, "") for name in ("title", "url", "publisher", "published", "archived_url")))
             for row in rows.get(Source, [])
         ),
         related=tuple(
-            RelatedData(row["other"].public_id, row["relation"], row["note"]) for row in rows.get(RelatedIncident, [])
+            RelatedData(row["other"].public_id, row.get("relation", ""), row.get("note", ""))
+            for row in rows.get(RelatedIncident, [])
+            if row.get("other")
         ),
-        symptom=values["symptom"],
-        trigger=values["trigger"],
-        cause=values["cause"],
-        contributing_factors=tuple(values["contributing_factors"]),
-        detection=values["detection"],
-        actions=tuple(values["actions"]),
-        follow_ups=tuple(values["follow_ups"]),
-        lesson=values["lesson"],
+        symptom=values.get("symptom", ""),
+        trigger=values.get("trigger", ""),
+        cause=values.get("cause", ""),
+        contributing_factors=tuple(values.get("contributing_factors", ())),
+        detection=values.get("detection", ""),
+        actions=tuple(values.get("actions", ())),
+        follow_ups=tuple(values.get("follow_ups", ())),
+        lesson=values.get("lesson", ""),
     )

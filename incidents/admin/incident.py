@@ -12,11 +12,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms.formsets import all_valid
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.forms.widgets import Script
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from incidents.admin.assist import AssistMixin, kept_text
 from incidents.admin.concurrency import rebase
 from incidents.admin.fields import TermChoiceField
 from incidents.admin.forms import IncidentForm, submitted_record
@@ -30,6 +32,7 @@ from incidents.admin.inlines import (
     terms_of,
 )
 from incidents.admin.moves import MovesMixin
+from incidents.admin.proposals import ProposalsMixin
 from incidents.lifecycle import commit_version
 from incidents.models import DetectionMethod, Incident, IncidentEdit, UnsavedText, parse_public_id
 from incidents.record_data import record_data, record_text, with_record_parts
@@ -42,7 +45,7 @@ TEXT_FIELDS = ("symptom", "trigger", "cause", "contributing_factors", "detection
 
 
 @admin.register(Incident)
-class IncidentAdmin(MovesMixin):
+class IncidentAdmin(AssistMixin, ProposalsMixin, MovesMixin):
     form = IncidentForm
     change_form_template = "admin/incidents/incident/change_form.html"
     list_display = ("shown_id", "title", "organization", "year", "shown_status", "version", "updated_at")
@@ -69,7 +72,7 @@ class IncidentAdmin(MovesMixin):
 
     class Media:
         css: ClassVar = {"all": ("css/admin/editing.css",)}
-        js = ("js/admin/editing.js",)
+        js = tuple(Script(f"js/admin/{name}.js", type="module") for name in ("terms", "preview", "keep"))
 
     # What the list shows
 
@@ -97,7 +100,7 @@ class IncidentAdmin(MovesMixin):
     def has_change_permission(self, request: HttpRequest, obj: Incident | None = None) -> bool:
         """A public record is changed by who may publish: each change is a new published version."""
         if obj is not None and obj.status in PUBLIC and not request.user.has_perm("incidents.publish_incident"):
-            return False
+            return self._is_proposing(request, obj)
         return super().has_change_permission(request, obj)
 
     # The form
@@ -114,6 +117,7 @@ class IncidentAdmin(MovesMixin):
     def get_form(self, request: HttpRequest, obj: Incident | None = None, change: bool = False, **kwargs: Any) -> Any:
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.merge = getattr(request, "merge", None)
+        form.notice = getattr(request, "notice", "")
         return form
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
@@ -144,11 +148,25 @@ class IncidentAdmin(MovesMixin):
     ) -> Any:
         """Show or save the form. What somebody else saved meanwhile is shown beside what was typed; nothing is lost."""
         context = dict(extra_context or {})
-        if request.method != "POST" or object_id is None:
+        request.is_proposing = "propose" in request.GET  # type: ignore[attr-defined]
+        if request.method != "POST":
+            incident = self.get_object(request, unquote(object_id)) if object_id is not None else None
+            filled = self.filling(request, incident)
+            if filled is not None:
+                response = self._show_filled(request, object_id, form_url, context, filled)
+            else:
+                context["kept"] = kept_text(request.user, incident)
+                response = super().changeform_view(request, object_id, form_url, context)
+            return self._with_context(response, request)
+        if object_id is None:
             return self._with_context(super().changeform_view(request, object_id, form_url, context), request)
         with transaction.atomic():
             Incident.objects.select_for_update(of=("self",)).filter(pk=_key(object_id)).first()
             incident = self.get_object(request, unquote(object_id))
+            if incident is not None and self._is_proposing(request, incident):
+                answer = self.propose(request, incident)
+                if answer is not None:
+                    return answer
             merge = self._conflict(request, incident) if incident is not None else None
             if merge is not None and incident is not None:
                 request.merge = merge  # type: ignore[attr-defined]
@@ -158,6 +176,29 @@ class IncidentAdmin(MovesMixin):
             response.status_code = 409
         return self._with_context(response, request)
 
+    def _is_proposing(self, request: HttpRequest, incident: Incident) -> bool:
+        return getattr(request, "is_proposing", False) and self.may_propose(request, incident)
+
+    def _show_filled(
+        self, request: HttpRequest, object_id: str | None, form_url: str, context: Any, filled: tuple[QueryDict, str]
+    ) -> Any:
+        """Show the form with what `filled` holds. The form's notice keeps it from being valid, so nothing is saved."""
+        data, notice = filled
+        incident = self.get_object(request, unquote(object_id)) if object_id is not None else None
+        if incident is not None:
+            if not data.get("base_state"):
+                data["base_state"] = dump_record(self.saved_record(incident))
+            for formset_class, inline in self.get_formsets_with_inlines(request, incident):
+                rows = inline.model._default_manager.filter(incident=incident).values_list("pk", flat=True)
+                keep_rows_that_exist(data, formset_class.get_default_prefix(), rows)
+        request.notice = notice  # type: ignore[attr-defined]
+        posted, method = request.POST, request.method
+        request.POST, request.method = data, "POST"  # type: ignore[assignment]  # Django reads a filled form from there
+        try:
+            return self._changeform_view(request, object_id, form_url, context)  # type: ignore[attr-defined]
+        finally:
+            request.POST, request.method = posted, method
+
     def _conflict(self, request: HttpRequest, incident: Incident) -> Merge | None:
         """Return how the posted form meets what others saved since it was opened, bringing the form onto it.
 
@@ -166,10 +207,10 @@ class IncidentAdmin(MovesMixin):
         """
         if "base_state" not in request.POST or not self.has_change_permission(request, incident):
             return None
-        form, formsets = self._bound(request, incident)
+        form, formsets = self.filled(request, request.POST, incident)
         if not (form.is_valid() and all_valid(formsets)):
             return None
-        theirs = self._saved(incident)
+        theirs = self.saved_record(incident)
         base = load_record(request.POST["base_state"])
         merge = merge_record(base, theirs, submitted_record(form, formsets))
         if merge.is_clean:
@@ -180,32 +221,17 @@ class IncidentAdmin(MovesMixin):
         fresh = self.get_object(request, str(incident.pk))
         if fresh is None:
             return None
-        fresh_form = self.get_form(request, fresh, change=True)(instance=fresh)
-        rebase(data, merge, fresh_form, self._unbound_formsets(request, fresh))
+        rebase(data, merge, *self.unbound(request, fresh))
         data["base_state"] = dump_record(theirs)
         request.POST = data  # type: ignore[assignment]  # a copy of the same kind
         return merge
 
-    def _bound(self, request: HttpRequest, incident: Incident) -> tuple[IncidentForm, Sequence[Any]]:
-        """Return the posted form and its lists, bound to a copy of the record that is not saved."""
-        copy = Incident.objects.get(pk=incident.pk)
-        form: IncidentForm = self.get_form(request, copy, change=True)(request.POST, request.FILES, instance=copy)
-        formsets, _instances = self._create_formsets(request, copy, change=True)  # type: ignore[attr-defined]
-        return form, formsets
-
-    def _unbound_formsets(self, request: HttpRequest, incident: Incident) -> Sequence[Any]:
-        return [
-            formset_class(
-                instance=incident, prefix=formset_class.get_default_prefix(), queryset=inline.get_queryset(request)
-            )
-            for formset_class, inline in self.get_formsets_with_inlines(request, incident)
-        ]
-
-    def _saved(self, incident: Incident) -> RecordData:
+    def saved_record(self, incident: Incident) -> RecordData:
+        """Return what the record says in the database now."""
         return record_data(with_record_parts(Incident.objects.all()).get(pk=incident.pk))
 
     def _merge_context(self, incident: Incident, merge: Merge) -> dict[str, Any]:
-        saved = self._saved(incident)
+        saved = self.saved_record(incident)
         last = incident.edits.select_related("author").first()
         return {
             "author": last.author if last else None,
@@ -225,15 +251,17 @@ class IncidentAdmin(MovesMixin):
         form = context["adminform"].form
         incident: Incident | None = context.get("original")
         if "base_state" in form.fields and not form.is_bound:
-            form.initial["base_state"] = dump_record(self._saved(incident)) if incident else ""
+            form.initial["base_state"] = dump_record(self.saved_record(incident)) if incident else ""
         context["incident"] = incident
         context["moves"] = self.moves_for(request, incident) if incident else ()
+        context["may_propose"] = incident is not None and self.may_propose(request, incident)
+        context["is_proposing"] = incident is not None and self._is_proposing(request, incident)
         return response
 
     # Saving
 
     def save_model(self, request: HttpRequest, obj: Incident, form: Any, change: bool) -> None:
-        request.before = self._saved(obj) if change else None  # type: ignore[attr-defined]
+        request.before = self.saved_record(obj) if change else None  # type: ignore[attr-defined]
         obj.edit_number += 1
         super().save_model(request, obj, form, change)
 
@@ -249,6 +277,7 @@ class IncidentAdmin(MovesMixin):
         version = commit_version(incident, author=author, reason=reason)
         IncidentEdit.objects.create(incident=saved, number=saved.edit_number, text=record_text(saved), author=author)
         UnsavedText.objects.filter(owner=author, incident=incident if change else None).delete()
+        self.accept_proposal(request, incident)
         if version is not None:
             self.message_user(request, f"판 {version.number} 이 되었습니다. 바뀐 항목: {labels(changed) or '없음'}.")
 
@@ -310,7 +339,7 @@ class IncidentAdmin(MovesMixin):
             )
 
     def get_urls(self) -> list[URLPattern]:
-        return [*self.move_urls(), *super().get_urls()]
+        return [*self.assist_urls(), *self.move_urls(), *super().get_urls()]
 
 
 def _was_public(incident: Incident) -> bool:

@@ -15,6 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from incidents.admin.generic import AnyModelAdmin
+from incidents.admin.people import person_of
 from incidents.errors import UserError
 from incidents.lifecycle import available_moves, move, publishing_gaps
 from incidents.models import Incident, StatusChange, parse_public_id
@@ -77,9 +78,7 @@ class MovesMixin(AnyModelAdmin):
         self, request: HttpRequest, incident: Incident, target: str, reason: str, merged_into: Incident | None = None
     ) -> StatusChange:
         """Move the record in the name of who asks, and note it in their log. Raises UserError."""
-        if not isinstance(request.user, User):
-            raise PermissionDenied
-        change = move(incident, target, author=request.user, reason=reason, merged_into=merged_into)
+        change = move(incident, target, author=person_of(request), reason=reason, merged_into=merged_into)
         self.log_change(
             request, incident, f"{change.get_before_display()} → {change.get_after_display()}. {reason}".strip()
         )
