@@ -1,92 +1,74 @@
-"""The library counted: the numbers of the plots, each with the listing that it counts."""
+"""The figures of the statistics page as JSON: the same numbers, each mark with the listing that it counts."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
 
-import numpy as np
-
-from incidents.api.schemas import DurationFigure, Figure, FigureBar, FigurePair, FiguresOut
-from incidents.catalogue import UNKNOWN_DURATION, Catalogue, get_catalogue
-from incidents.listing_params import encode_query
+from incidents.api.schemas import (
+    DurationFigureOut,
+    Figure,
+    FigureMark,
+    FiguresOut,
+    FigureTerm,
+    TableFigureOut,
+    TableRow,
+    TermFigureOut,
+)
+from incidents.catalogue import Catalogue, get_catalogue
 from incidents.models import DetectionMethod
-
-# Bounds of the durations' bins in minutes: steps that a person thinks in, on a log scale.
-DURATION_BOUNDS: Final = (0, 10, 30, 60, 180, 360, 720, 1440, 4320, 10080, 43200)
+from incidents.stats import HeatFigure, Mark, library_figures, term_figure
 
 
 def figures() -> FiguresOut:
-    """Return the figures of the library as it stands."""
+    """Return the figures of the library as it stands. Terms are all there, where the page shows the most frequent."""
     catalogue = get_catalogue()
+    shown = library_figures(catalogue)
+    durations = shown.durations
+    is_known = bool(durations.known)
     return FiguresOut(
         total=len(catalogue),
-        years=_years(catalogue),
-        causes=_facet(catalogue, "cause"),
-        components=_facet(catalogue, "component"),
-        factors=_facet(catalogue, "factor"),
-        detections=_facet(catalogue, "detection"),
-        organizations=_facet(catalogue, "organization"),
-        durations=_durations(catalogue),
-        cause_component=_pairs(catalogue, "cause", "component"),
-        cause_detection=_pairs(catalogue, "cause", "detection"),
+        years=Figure(total=shown.years.total, known=shown.years.total, marks=_marks(shown.years.marks)),
+        durations=DurationFigureOut(
+            total=durations.total,
+            known=durations.known,
+            marks=_marks(durations.bins),
+            lower_quartile=durations.lower_quartile if is_known else None,
+            median=durations.median if is_known else None,
+            upper_quartile=durations.upper_quartile if is_known else None,
+        ),
+        causes=_terms(catalogue, "cause"),
+        components=_terms(catalogue, "component"),
+        factors=_terms(catalogue, "factor"),
+        detections=_terms(catalogue, "detection"),
+        organizations=_terms(catalogue, "organization"),
+        cause_component=_table(shown.cause_component),
+        cause_detection=_table(shown.cause_detection),
+        together=Figure(total=shown.together.total, known=shown.together.total, marks=_marks(shown.together.marks)),
     )
 
 
-def _years(catalogue: Catalogue) -> Figure:
-    counts = sorted(catalogue.everything().year_counts().items())
-    bars = [
-        FigureBar(value=str(y), label=str(y), count=n, query=encode_query([("year_from", str(y)), ("year_to", str(y))]))
-        for y, n in counts
-    ]
-    return Figure(total=len(catalogue), known=len(catalogue), bars=bars)
+def _marks(marks: Iterable[Mark]) -> list[FigureMark]:
+    return [_mark(mark) for mark in marks]
 
 
-def _facet(catalogue: Catalogue, name: str) -> Figure:
-    column, vocabulary = catalogue.columns[name], catalogue.vocabularies[name]
-    mask = catalogue.everything().mask
-    bars = [
-        FigureBar(value=value.slug, label=value.label, count=count, query=encode_query([(name, value.slug)]))
-        for value, count in sorted(
-            ((vocabulary.by_pk[pk], count) for pk, count in column.count(mask).items()),
-            key=lambda item: (-item[1], item[0].position, item[0].slug),
-        )
-    ]
-    stated = {pk for pk, value in vocabulary.by_pk.items() if value.slug != DetectionMethod.UNKNOWN}
-    known = int(np.count_nonzero(column.mask(len(catalogue), stated))) if stated else 0
-    return Figure(total=len(catalogue), known=known, bars=bars)
+def _mark(mark: Mark) -> FigureMark:
+    return FigureMark(label=mark.label, count=mark.count, query=mark.query)
 
 
-def _durations(catalogue: Catalogue) -> DurationFigure:
-    durations = catalogue.keys.durations
-    known = np.sort(durations[durations != UNKNOWN_DURATION])
-    bars = []
-    for place, lower in enumerate(DURATION_BOUNDS):
-        upper = DURATION_BOUNDS[place + 1] - 1 if place + 1 < len(DURATION_BOUNDS) else None
-        count = int(np.count_nonzero((known >= lower) & (known <= upper if upper is not None else True)))
-        pairs = [("duration_from", str(lower))] + ([("duration_to", str(upper))] if upper is not None else [])
-        label = f"{lower}–{upper}분" if upper is not None else f"{lower}분부터"
-        bars.append(FigureBar(value=str(lower), label=label, count=count, query=encode_query(pairs)))
-    quartiles = [int(known[int((len(known) - 1) * share)]) for share in (0.25, 0.5, 0.75)] if len(known) else [None] * 3
-    return DurationFigure(
-        total=len(catalogue),
-        known=len(known),
-        bars=bars,
-        lower_quartile=quartiles[0],
-        median=quartiles[1],
-        upper_quartile=quartiles[2],
+def _terms(catalogue: Catalogue, name: str) -> TermFigureOut:
+    figure = term_figure(catalogue.everything(), name, len(catalogue.vocabularies[name].by_pk))
+    silent = sum(term.count for term in figure.terms if name == "detection" and term.value == DetectionMethod.UNKNOWN)
+    return TermFigureOut(
+        total=figure.total,
+        known=figure.known - silent,
+        terms=[FigureTerm(label=t.label, count=t.count, query=t.query, slug=t.value) for t in figure.terms],
     )
 
 
-def _pairs(catalogue: Catalogue, first: str, second: str) -> list[FigurePair]:
-    found = catalogue.columns[first].pairs(catalogue.columns[second], catalogue.everything().mask)
-    ours, theirs = catalogue.vocabularies[first].by_pk, catalogue.vocabularies[second].by_pk
-    pairs = [
-        FigurePair(
-            first=ours[a].slug,
-            second=theirs[b].slug,
-            count=count,
-            query=encode_query([(first, ours[a].slug), (second, theirs[b].slug)]),
-        )
-        for (a, b), count in found.items()
-    ]
-    return sorted(pairs, key=lambda pair: (-pair.count, pair.first, pair.second))
+def _table(figure: HeatFigure) -> TableFigureOut:
+    return TableFigureOut(
+        total=figure.total,
+        known=figure.known,
+        columns=_marks(figure.columns),
+        rows=[TableRow(head=_mark(row.head), group=row.group, cells=_marks(row.cells)) for row in figure.rows],
+    )

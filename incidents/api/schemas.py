@@ -352,13 +352,18 @@ class MatchIn(BaseModel):
     limit: int = Field(5, ge=1, le=20)
 
 
-class FigureBar(Model):
-    """그림의 막대 하나. `query` 는 그것이 세는 기록의 목록입니다."""
+class FigureMark(Model):
+    """그림의 표시 하나. `query` 는 그것이 세는 기록의 목록입니다(`/incidents/?…`)."""
 
-    value: str
     label: str
     count: int
     query: str
+
+
+class FigureTerm(FigureMark):
+    """어휘의 값 하나를 세는 표시."""
+
+    slug: str
 
 
 class Figure(Model):
@@ -366,27 +371,40 @@ class Figure(Model):
 
     total: int
     known: int
-    bars: list[FigureBar]
+    marks: list[FigureMark]
 
 
-class FigurePair(Model):
-    """함께 나오는 두 값."""
-
-    first: str
-    second: str
-    count: int
-    query: str
-
-
-class DurationFigure(Model):
-    """지속 시간의 분포. 사분위는 알려진 것만의 값이고 분입니다."""
+class TermFigureOut(Model):
+    """어휘의 값마다의 수, 많은 것부터."""
 
     total: int
     known: int
-    bars: list[FigureBar]
+    terms: list[FigureTerm]
+
+
+class DurationFigureOut(Figure):
+    """지속 시간의 분포. 사분위는 알려진 것만의 값이고 분입니다."""
+
     lower_quartile: int | None
     median: int | None
     upper_quartile: int | None
+
+
+class TableRow(Model):
+    """표의 줄: 머리와, 열의 차례대로의 칸."""
+
+    head: FigureMark
+    group: str
+    cells: list[FigureMark]
+
+
+class TableFigureOut(Model):
+    """두 가지를 엇갈려 센 표. 기록 하나는 자기가 든 칸마다 한 번씩 셉니다."""
+
+    total: int
+    known: int
+    columns: list[FigureMark]
+    rows: list[TableRow]
 
 
 class FiguresOut(Model):
@@ -394,14 +412,15 @@ class FiguresOut(Model):
 
     total: int
     years: Figure
-    causes: Figure
-    components: Figure
-    factors: Figure
-    detections: Figure
-    organizations: Figure
-    durations: DurationFigure
-    cause_component: list[FigurePair]
-    cause_detection: list[FigurePair]
+    durations: DurationFigureOut
+    causes: TermFigureOut
+    components: TermFigureOut
+    factors: TermFigureOut
+    detections: TermFigureOut
+    organizations: TermFigureOut
+    cause_component: TableFigureOut
+    cause_detection: TableFigureOut
+    together: Figure
 
 
 class ExportFile(Model):

@@ -8,7 +8,6 @@ from xml.sax.saxutils import escape
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.views.decorators.http import require_safe
@@ -18,10 +17,10 @@ from incidents.api.middleware import open_to_all
 from incidents.catalogue import get_catalogue
 from incidents.conditional import conditional
 from incidents.errors import NotFound
-from incidents.indexing import fresh_backend
 from incidents.listing_params import clean_query
 from incidents.models import LibraryState
 from incidents.sitemap import sitemap_index, sitemap_part, sitemap_parts
+from incidents.suggestions import suggest
 
 XML = "application/xml; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -84,7 +83,7 @@ def opensearch(request: HttpRequest) -> HttpResponse:
 def opensearch_suggest(request: HttpRequest) -> HttpResponse:
     """Completions in the shape that browsers take: words, texts, descriptions, addresses."""
     typed = clean_query(request.GET.get("q", ""))[:200]
-    found = fresh_backend().suggest(typed) if typed else []
+    found = suggest(typed) if typed else []
     body = [typed, [one.text for one in found], ["" for _ in found], [suggestion_url(one) for one in found]]
     response = HttpResponse(json.dumps(body, ensure_ascii=False), content_type="application/x-suggestions+json")
     open_to_all(response)
@@ -101,5 +100,3 @@ def llms(request: HttpRequest) -> HttpResponseBase:
         return HttpResponse(body, content_type="text/markdown; charset=utf-8")
 
     return conditional(request, "llms", make, last_modified=LibraryState.objects.changed_at)
-
-

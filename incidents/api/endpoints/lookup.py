@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from ninja import Query, Router
 
+from incidents import suggestions
 from incidents.api.answers import kept_model
 from incidents.api.parameters import SuggestQuery
 from incidents.api.reading import read_number, refuse_unknown
 from incidents.api.representation import absolute, check_url, incident_url
 from incidents.api.schemas import SuggestionOut, SuggestionsOut
-from incidents.indexing import fresh_backend
 from incidents.listing_params import clean_query
 from incidents.search import Suggestion
 
@@ -30,7 +30,7 @@ def suggest(request: HttpRequest, params: Query[SuggestQuery]) -> HttpResponseBa
         refuse_unknown(request.GET, ("q", "limit"))
         limit = read_number(request.GET, "limit", 8, 20)
         typed = clean_query((request.GET.get("q") or "").encode("utf-8", "replace").decode())[:MAX_TYPED]
-        found = fresh_backend().suggest(typed, limit) if typed else []
+        found = suggestions.suggest(typed, limit) if typed else []
         return SuggestionsOut(q=typed, suggestions=[_suggestion(one) for one in found])
 
     return kept_model(request, make)
