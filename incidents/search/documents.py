@@ -24,7 +24,8 @@ HEADINGS = {
     "symptom": "증상", "trigger": "촉발", "cause": "원인", "contributing_factors": "기여 요인", "detection": "감지",
     "actions": "조치", "follow_ups": "후속 조치", "lesson": "교훈",
 }  # fmt: skip  # they stand on every record's page, so a search for one must find the records that have it
-LABEL = "@"  # before a whole label or alias of a facet value; no term of a text begins so
+LABEL = "@"  # before a whole label of a facet value; no term of a text begins so
+ALIAS = "~"  # before a whole alias, which helps ranking only: a value has aliases for all that falls under it
 LABEL_WORD = "#"  # before a word of a label, for `분류:`; `부족` in 용량 계획 부족 says little of a record
 _LABELS = SECTION_NUMBER["labels"] << SECTION_BITS
 MAX_TERM = 200  # characters of a term: longer ones are cut, on both sides
@@ -104,8 +105,8 @@ def analyse(document: SearchDocument) -> AnalysedDocument:
         lengths[number] = last
         for surface, ordinal in surfaces(text):
             whole.setdefault(surface[:MAX_TERM], []).append(base | ordinal)
-    for label in (*document.labels, *document.aliases):
-        for key in label_keys(label):
+    for mark, names in ((LABEL, document.labels), (ALIAS, document.aliases)):
+        for key in (key for name in names for key in label_keys(name, mark)):
             found.setdefault(key, []).append(_LABELS)
     for token in tokens("\n".join(document.labels)):
         found.setdefault(LABEL_WORD + token.term[:MAX_TERM], []).append(_LABELS | token.position)
@@ -119,12 +120,12 @@ def _pack(found: dict[str, list[int]]) -> TermPlaces:
     return TermPlaces(terms, counts, np.array([place for item in lists for place in item], np.uint32))
 
 
-def label_keys(label: str) -> list[str]:
-    """Return the keys of a label or alias: all its leaves, and those of each part between middle dots if several words."""
+def label_keys(label: str, mark: str = LABEL) -> list[str]:
+    """Return the keys of a label, or with `mark` ALIAS of an alias: all its leaves, and those of each part between middle dots if several words."""
     parts = [leaves_of(part) for part in label.split("·")]
     wholes = [leaf for part in parts for leaf in part]
     keys = [wholes, *(list(part) for part in parts if len(part) > 1 and len(parts) > 1)]
-    return [LABEL + " ".join(key)[:MAX_TERM] for key in keys if key]
+    return [mark + " ".join(key)[:MAX_TERM] for key in keys if key]
 
 
 def pack(group: TermPlaces) -> bytes:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incidents.search.documents import LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
+from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, phrase, union
 from incidents.search.reader import IndexReader
@@ -25,8 +25,8 @@ Scores = NDArray[np.float64]
 T = TypeVar("T")
 
 SECTION_WEIGHTS = {
-    "title": 3.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
-    "actions": 1.0, "follow_ups": 0.8, "lesson": 1.0, "organization": 2.0, "labels": 1.0, "sources": 0.4, "id": 1.0,
+    "title": 4.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
+    "actions": 1.0, "follow_ups": 0.8, "lesson": 0.6, "organization": 2.0, "labels": 1.0, "sources": 0.6, "id": 1.0,
 }  # fmt: skip
 
 
@@ -34,14 +34,16 @@ SECTION_WEIGHTS = {
 class Ranking:
     """The ranking's numbers; docs/decisions says what each one gains."""
 
-    k1: float = 1.8
+    k1: float = 2.0
     b: float = 0.5
     weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
     light: float = 0.25
     near: float = 0.3
-    label: float = 0.5
+    label: float = 1.0
+    alias: float = 0.3
+    near_label: float = 1.0
     label_share: float = 0.6
-    proximity: float = 0.25
+    proximity: float = 0.5
     window: int = 6
     feedback_documents: int = 6
     feedback_terms: int = 20
@@ -137,39 +139,41 @@ class Evaluator:
         """
         said: dict[str, float] = {}
         for atom in plan.atoms:
-            for form in (*atom.forms, *atom.alike):
-                for term, _ in form.terms:
-                    said[term] = max(said.get(term, 0.0), form.weight)
+            for weight, forms in ((1.0, (*atom.forms, *atom.alike)), (self.ranking.near_label, atom.near)):
+                for form in forms:
+                    for term, _ in form.terms:
+                        said[term] = max(said.get(term, 0.0), weight * form.weight)
         touched = {number for term in said for number in self._label_numbers.get(term, ())}
         dense = np.zeros(self.total)
         for number in touched:
-            leaves, weights, rows = self._label(number)
+            mark, leaves, weights, rows = self._label(number)
             share = sum(w * said.get(leaf, 0.0) for leaf, w in zip(leaves, weights, strict=True)) / sum(weights)
             if share >= self.ranking.label_share:
-                dense[rows] = np.maximum(dense[rows], share * share * sum(weights) ** 0.5 * self.idf(len(rows)))
+                worth = self.ranking.label if mark == LABEL else self.ranking.alias
+                dense[rows] = np.maximum(dense[rows], worth * share * share * sum(weights) ** 0.5 * self.idf(len(rows)))
         rows = np.flatnonzero(dense)
         return rows, dense[rows]
 
     @cached_property
-    def _labels(self) -> list[tuple[str, ...]]:
-        return [tuple(key[len(LABEL) :].split(" ")) for key in self.reader.labels()]
+    def _labels(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(key[0], tuple(key[1:].split(" "))) for key in self.reader.labels()]
 
     @cached_property
     def _label_numbers(self) -> dict[str, list[int]]:
         out: dict[str, list[int]] = {}
-        for number, leaves in enumerate(self._labels):
+        for number, (_, leaves) in enumerate(self._labels):
             for leaf in leaves:
                 out.setdefault(leaf, []).append(number)
         return out
 
-    def _label(self, number: int) -> tuple[tuple[str, ...], list[float], Rows]:
-        """Return a label's leaves, the weight of each and the rows that have the label."""
+    def _label(self, number: int) -> tuple[str, tuple[str, ...], list[float], Rows]:
+        """Return a label's or alias's mark, its leaves, the weight of each and the rows that have it."""
 
-        def make() -> tuple[tuple[str, ...], list[float], Rows]:
-            leaves = self._labels[number]
+        def make() -> tuple[str, tuple[str, ...], list[float], Rows]:
+            mark, leaves = self._labels[number]
             counts = [len(self.reader.word(leaf).documents()) for leaf in leaves]
-            rows = self.reader.word(LABEL + " ".join(leaves)).documents()
-            return leaves, [0.3 + self.idf(count) for count in counts], rows
+            rows = self.reader.word(mark + " ".join(leaves)).documents()
+            return mark, leaves, [0.3 + self.idf(count) for count in counts], rows
 
         return self._cache.get(("label", number), make)
 
@@ -202,12 +206,12 @@ class Evaluator:
         section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
         found = [self.form(need.own, section).documents()]
         if len(atoms) == 1:
-            found += [self.form(form, section).documents() for form in (*atoms[0].forms[1:], *atoms[0].alike)]
-        elif any(len(atom.forms) > 1 or atom.alike for atom in atoms):
+            found += [self.form(form, section).documents() for form in atoms[0].forms[1:]]
+        elif any(len(atom.forms) > 1 for atom in atoms):
             groups = []
             for atom in atoms:
-                forms = (*atom.forms, *atom.alike)
-                groups.append((union([self.form(form, section) for form in forms]), max(form.width for form in forms)))
+                places = union([self.form(form, section) for form in atom.forms])
+                groups.append((places, max(form.width for form in atom.forms)))
             found.append(_neighbours(groups).documents())
         if section is None and not need.clause.is_phrase:
             found += [self.reader.word(LABEL + " ".join(term for term, _ in form.terms)).documents() for form in (need.own, *atoms[0].forms)]
@@ -303,7 +307,7 @@ class Evaluator:
                 dense[near_rows] += self.ranking.near * near_scores
         if self.ranking.label:
             rows, scores = self.label_scores(plan)
-            dense[rows] += self.ranking.label * scores
+            dense[rows] += scores
         for need in plan.needs:
             if not len(self.need(need, plan)):
                 inside, across = self.literal(need)
@@ -359,7 +363,7 @@ class Evaluator:
                 weights[term] = weights.get(term, 0.0) + share * count / length
         lexicon = self.reader.words
         ranked = sorted(
-            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and t[0] not in (LABEL, LABEL_WORD) and 1 < lexicon.count(t) < self.total * 0.2),
+            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and t[0] not in (LABEL, ALIAS, LABEL_WORD) and 1 < lexicon.count(t) < self.total * 0.2),
             reverse=True,
         )[: ranking.feedback_terms]
         if not ranked:

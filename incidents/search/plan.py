@@ -32,7 +32,7 @@ class Form:
 class Atom:
     """One thing to find, in any of its forms; the first form is the one typed.
 
-    alike: forms that say nearly the same. near: forms that only help ranking. parts: the words it is made of, each in all its
+    alike and near: forms that only help ranking, nearly the same and related. parts: the words it is made of, each in all its
     forms, since a record may hold those alone.
     """
 

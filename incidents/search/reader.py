@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.base import SearchDocument
-from incidents.search.documents import LABEL, SECTIONS, AnalysedDocument, normalized_url
+from incidents.search.documents import ALIAS, LABEL, SECTIONS, AnalysedDocument, normalized_url
 from incidents.search.literal import LiteralIndex
 from incidents.search.postings import EMPTY, Postings
 
@@ -76,7 +76,7 @@ class IndexReader(ABC):
 
     @abstractmethod
     def labels(self) -> Sequence[str]:
-        """Return the keys of facet labels and aliases (see documents.LABEL) that some document has."""
+        """Return the keys of facet labels and aliases (see documents.LABEL and ALIAS) that some document has."""
 
     @abstractmethod
     def word(self, term: str) -> Postings:
@@ -129,7 +129,7 @@ class MemoryReader(IndexReader):
         return self._word_lexicon
 
     def labels(self) -> Sequence[str]:
-        return [term for term in self._words if term.startswith(LABEL)]
+        return [term for term in self._words if term[0] in (LABEL, ALIAS)]
 
     def word(self, term: str) -> Postings:
         return self._words.get(term, EMPTY)

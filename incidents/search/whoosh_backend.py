@@ -32,7 +32,7 @@ from whoosh.reading import SegmentReader
 
 from incidents.errors import SearchUnavailable
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
-from incidents.search.documents import LABEL, SECTIONS, AnalysedDocument, analyse, content_key, normalized_url, pack, unpack
+from incidents.search.documents import ALIAS, LABEL, SECTIONS, AnalysedDocument, analyse, content_key, normalized_url, pack, unpack
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.literal import LiteralIndex
 from incidents.search.morphemes import dictionary_version, use_folder
@@ -42,7 +42,7 @@ from incidents.search.service import SearchService
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 LOCK_SECONDS = 30.0  # a writer waits this long for another one; saving a record must not fail because an import runs
 MERGE_SEGMENTS = 10  # more small segments than this are merged into one
 _CACHED_PLACES = 4_000_000  # places of postings held at most, 12 bytes each
@@ -158,10 +158,11 @@ class _Segment:
         """Return the keys of labels and aliases."""
         self.refuse_if_truncated()
         out = []
-        for name, text in self.reader._terms.terms_from("words", LABEL.encode()) if self.count else ():
-            if name != "words" or not text.startswith(LABEL.encode()):
-                break
-            out.append(text.decode("utf-8", "surrogatepass"))
+        for mark in (LABEL.encode(), ALIAS.encode()):
+            for name, text in self.reader._terms.terms_from("words", mark) if self.count else ():
+                if name != "words" or not text.startswith(mark):
+                    break
+                out.append(text.decode("utf-8", "surrogatepass"))
         return out
 
     def literal(self) -> LiteralIndex:
@@ -255,7 +256,7 @@ class WhooshReader(IndexReader):
         return Lexicon(terms, np.array([merged[term] for term in terms], np.int64))
 
     def labels(self) -> Sequence[str]:
-        with self._read_lock, _unavailable_if_damaged():
+        with self._read_lock, self._unavailable_if_damaged():
             return sorted({key for segment in self._segments for key in segment.labels()})
 
     def word(self, term: str) -> Postings:
