@@ -3,8 +3,8 @@
 The only place where text written by people becomes HTML: Python-Markdown with the dialect of `incidents.markup`, then
 nh3 with a short allow-list. Raw HTML, pictures and reference definitions are shown as typed, so no text is ever lost.
 
-No function here raises on any `str`. A text of more than `MAX_LENGTH` characters, or of more than `MAX_SIGNS` signs that
-may mean something, is shown as typed, so that none takes longer than about a second.
+No function here raises on any `str`. A text of more than `MAX_LENGTH` characters, or of more than `MAX_SIGNS` signs
+that may mean something, is shown as typed, so that none takes longer than about a second.
 """
 
 import html
@@ -24,13 +24,13 @@ from incidents.markup.sentences import split_sentences
 logger = logging.getLogger(__name__)
 
 MAX_LENGTH = 100_000  # characters; a record's longest field is about 2,000, an imported post-mortem's about 40,000
-# One line of words and simple code: four of five fields. Its words are known without reading it as Markdown, which takes
-# ten times as long; that counts where a page cuts snippets from twenty records, and an import from a hundred thousand.
-_WORDS = r"[가-힣A-Za-z0-9 .,:;()%/?+='\"‘’“”·–-]"
-_CODE = r"`[가-힣A-Za-z0-9.,:;()%/?+='\"-](?:[가-힣A-Za-z0-9 .,:;()%/?+='\"-]*[가-힣A-Za-z0-9.,:;()%/?+='\"-])?`"
-_PLAIN = re.compile(rf"[가-힣A-Za-z](?:{_WORDS}|{_CODE})*+(?<! )")
 MAX_SIGNS = 20_000  # the richest post-mortems have about one for every twenty characters
 _SIGNS = "\n\\`*_[]|<>&-#"
+# One line of words and simple code: four of five fields. Its words are known without reading it as Markdown, which
+# takes ten times as long; that counts where a page cuts snippets from twenty records, and an import from thousands.
+_WORDS = r"[가-힣A-Za-z0-9 .,:;()%/?+='\"‘’“”·–-]"
+_CODE = r"`[가-힣A-Za-z0-9.,:;()%/?+='\"-](?:[가-힣A-Za-z0-9 .,:;()%/?+='\"-]*[가-힣A-Za-z0-9.,:;()%/?+='\"-])?`(?!`)"
+_PLAIN = re.compile(rf"[가-힣A-Za-z](?:{_WORDS}|{_CODE})*+(?<! )")
 _CACHED_LENGTH = 4_000  # longer texts are rare, and keeping them would cost more memory than rendering costs time
 _CACHED_TEXTS = 8_192  # sentences and items; about 1 KB each with their HTML
 
@@ -73,7 +73,7 @@ def plain_text(markdown: str) -> str:
     """Return the words without markup: blocks on lines of their own, code and `<host>` as they stand."""
     if _is_without_measure(markdown):
         return markdown
-    if _PLAIN.fullmatch(markdown) and "://" not in markdown and "www." not in markdown:
+    if _PLAIN.fullmatch(markdown):
         return markdown.replace("`", "")
     try:
         return dialect.block_words(markdown)

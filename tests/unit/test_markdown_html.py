@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from lxml import html as lxml_html
@@ -306,6 +306,12 @@ class TestSafety:
         assert clean(dialect.block_html(text)) == render_text(text)
         assert clean(dialect.inline_html(text)) == render_inline(text)
         assert dialect.block_words(text) == plain_text(text)
+
+    @given(st.text(alphabet="가a1 `.,:-", max_size=30))
+    @example("`a``b`")
+    @settings(max_examples=200, deadline=None)
+    def test_words_taken_the_short_way_are_those_of_the_long_way(self, text: str) -> None:
+        assert dialect.block_words(f"가{text}") == plain_text(f"가{text}")
 
     @pytest.mark.parametrize(
         "address",
