@@ -126,6 +126,7 @@ class Keys:
     published: IntArray  # microseconds since the epoch
     durations: IntArray  # minutes; UNKNOWN_DURATION where an end isn't known to the minute
     minutes_to_detect: IntArray
+    revisions: IntArray  # of each record's last public change
 
     def __len__(self) -> int:
         return len(self.pks)
@@ -317,9 +318,9 @@ def refreshed(old: Catalogue, revision: int) -> Catalogue:
 def _read_keys(incidents: QuerySet[Incident]) -> Keys:
     names = ("pk", "number", "year", "started_at", "started_precision", "detected_at", "detected_precision")
     rows: list[tuple[int, ...]] = []
-    for pk, number, year, started, started_p, detected, detected_p, resolved, resolved_p, published in (
+    for pk, number, year, started, started_p, detected, detected_p, resolved, resolved_p, published, revision in (
         incidents.order_by("number")
-        .values_list(*names, "resolved_at", "resolved_precision", "published_at")
+        .values_list(*names, "resolved_at", "resolved_precision", "published_at", "revision")
         .iterator(chunk_size=5000)
     ):
         happened = started.date().toordinal() if started is not None else (year or 1) * 365.2425
@@ -337,6 +338,7 @@ def _read_keys(incidents: QuerySet[Incident]) -> Keys:
                 round((detected - started).total_seconds() / 60)
                 if known and detected is not None and detected_p == Precision.MINUTE
                 else UNKNOWN_DURATION,
+                revision,
             )
         )
     table = np.array(rows, dtype=np.int64).reshape(len(rows), len(Keys.__dataclass_fields__))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,11 +18,11 @@ from django.utils.translation import gettext_lazy as _
 from incidents.catalogue import Catalogue, IntArray, Selection, Value, get_catalogue
 from incidents.errors import NotFound
 from incidents.facets import FACETS, FACETS_BY_NAME, RANGES, Facet
-from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
 from incidents.indexing import fresh_backend
+from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
 from incidents.models import Incident
+from incidents.row_texts import documents_of
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
-from incidents.search_documents import snippet_document
 
 FREQUENT = 3  # components named in the sentence of the full view
 
@@ -81,13 +81,22 @@ class PageLink:
 
 @dataclass(frozen=True)
 class Row:
-    """A record in a listing. `match` is `all`, or `partial` where only some words were found."""
+    """A record in a listing. `match` is `all`, or `partial` where only some words were found.
 
-    incident: Incident
+    `load` fetches the page's records when the first of them is asked for; a page of known rows never asks.
+    """
+
+    pk: int
+    revision: int
     title_html: SafeString
     snippet: Snippet | None
     match: str
     has_heading: bool  # the first partial match opens a part of its own
+    load: Callable[[int], Incident] = field(repr=False)
+
+    @property
+    def incident(self) -> Incident:
+        return self.load(self.pk)
 
 
 @dataclass(frozen=True)
@@ -290,33 +299,40 @@ class Listing:
         return tuple(self.selection.pks(rows))
 
     @cached_property
+    def _by_pk(self) -> dict[int, Incident]:
+        query = Incident.objects.for_records() if self.has_whole_records else Incident.objects.for_cards()
+        return {incident.pk: incident for incident in query.published().filter(pk__in=self.page_pks)}
+
+    @cached_property
     def incidents(self) -> tuple[Incident, ...]:
         """The records of this page, in order; whole ones in the full view."""
-        query = Incident.objects.for_records() if self.has_whole_records else Incident.objects.for_cards()
-        by_pk = {incident.pk: incident for incident in query.published().filter(pk__in=self.page_pks)}
-        return tuple(by_pk[pk] for pk in self.page_pks if pk in by_pk)
+        return tuple(self._by_pk[pk] for pk in self.page_pks if pk in self._by_pk)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         full = set(self.selection.pks(self._full_rows)) if self.partial_count else None
+        places = self.catalogue.rows_of(self.page_pks)
+        revisions = dict(zip(self.page_pks, self.catalogue.keys.revisions[places].tolist(), strict=True))
+        documents = documents_of(revisions, lambda: self.incidents)
         snippets: Mapping[int, Snippet] = {}
-        titles: Mapping[int, SafeString] = {}
-        if self._found is not None and self.incidents:
-            documents = [snippet_document(incident) for incident in self.incidents]
-            backend = get_search_backend()
-            snippets = backend.snippets(self._query, documents)
-            titles = {document.id: backend.mark(self._query, document.title) for document in documents}
+        backend = get_search_backend() if self._found is not None else None
+        if backend is not None:
+            snippets = backend.snippets(self._query, documents.values())
         rows = []
         has_partial = False
-        for incident in self.incidents:
-            is_partial = full is not None and incident.pk not in full
+        for pk, document in documents.items():
+            is_partial = full is not None and pk not in full
+            title = document.title
+            title_html = backend.mark(self._query, title) if backend else mark_safe(escape(title))  # escaped here
             rows.append(
                 Row(
-                    incident=incident,
-                    title_html=titles.get(incident.pk) or mark_safe(escape(incident.title)),  # escaped here
-                    snippet=snippets.get(incident.pk),
+                    pk=pk,
+                    revision=document.revision,
+                    title_html=title_html,
+                    snippet=snippets.get(pk),
                     match="partial" if is_partial else "all",
                     has_heading=is_partial and not has_partial,
+                    load=lambda pk: self._by_pk[pk],
                 )
             )
             has_partial = has_partial or is_partial
@@ -348,7 +364,7 @@ class Listing:
             return ()
         totals = Counter(self._main_terms(self._full_rows).tolist())
         full = [row for row in self.rows if row.match == "all"]
-        on_page = self._main_terms(self.catalogue.rows_of([row.incident.pk for row in full])).tolist()
+        on_page = self._main_terms(self.catalogue.rows_of([row.pk for row in full])).tolist()
         groups: list[Group] = []
         taken: list[Row] = []
         for place, (term, row) in enumerate(zip(on_page, full, strict=True)):
@@ -384,6 +400,11 @@ class Listing:
         by_pk = self.catalogue.vocabularies[facet.name].by_pk
         shown = [by_pk[pk] for pk in {*counts, *chosen} if pk in by_pk]
         shown.sort(key=lambda v: (v.pk not in chosen, -counts.get(v.pk, 0), v.position, v.label))
+        adding = self.params.adding(facet.name)
+
+        def toggled(value: Value) -> str:
+            return self.params.with_toggled(facet.name, value).query() if value.pk in chosen else adding(value.slug)
+
         options = tuple(
             FacetOption(
                 value=value.slug,
@@ -391,7 +412,7 @@ class Listing:
                 group=value.group,
                 count=counts.get(value.pk, 0),
                 is_selected=value.pk in chosen,
-                toggle_query=self.params.with_toggled(facet.name, value).query(),
+                toggle_query=toggled(value),
             )
             for value in shown
         )

@@ -21,6 +21,7 @@ from django.db import transaction
 
 from incidents.catalogue import forget_catalogue
 from incidents.importing import import_library
+from incidents.part_cache import forget_parts
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -32,6 +33,7 @@ def use_index(folder: Path) -> None:
     """Let this process keep its index in `folder`, with nothing left over in memory."""
     settings.DATA_DIR = folder
     forget_catalogue()
+    forget_parts()
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,75 @@
+"""Parts filled from pieces are, to the byte, what their partials give."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.test.utils import CaptureQueriesContext
+from django.utils import translation
+
+from incidents.listing import build_listing
+from incidents.part_cache import MARKS, Pieces
+from incidents.templatetags.part_tags import facet_option, incident_row
+
+QUERIES = [
+    "",
+    "q=인증서",
+    "q=인증서&cause=dns-error&cause=bad-deploy&component=etcd",
+    "cause=dns-error&year_from=2012&sort=oldest&group=cause&view=list",
+    "q=\uf8ff&component=dns&page_size=5",
+    "q=없는말&cause=dns-error",
+]
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("query", QUERIES)
+def test_each_value_of_each_facet(bundled, db, query, language):
+    with translation.override(language):
+        for _ in range(2):  # rendered, then filled
+            listing = build_listing(QueryDict(query))
+            options = [(option, facet.name) for facet in listing.facets for option in facet.options]
+            assert options or listing.count == 0
+            for option, name in options:
+                context = {"option": option, "name": name, "path": "/incidents/"}
+                expected = render_to_string("incidents/partials/_facet_option.html", context)
+                assert facet_option(option, name, "/incidents/") == expected
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+@pytest.mark.parametrize("query", QUERIES)
+def test_each_row(bundled, db, query, is_plain):
+    for _ in range(2):
+        for row in build_listing(QueryDict(query)).rows:
+            expected = render_to_string(
+                "incidents/partials/_incident_row.html", {"row": row, "level": "3", "is_plain": is_plain}
+            )
+            assert incident_row(row, "3", is_plain) == expected
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_address_of_a_value_is_that_of_choosing_it(bundled, db, query):
+    listing = build_listing(QueryDict(query))
+    for facet in listing.facets:
+        by_slug = listing.catalogue.vocabularies[facet.name].by_slug
+        for option in facet.options:
+            assert option.toggle_query == listing.params.with_toggled(facet.name, by_slug[option.value]).query()
+
+
+def test_known_rows_ask_the_database_for_revisions_alone(bundled, db):
+    def shown() -> list[str]:
+        return [incident_row(row) for row in build_listing(QueryDict("q=인증서")).rows]
+
+    first = shown()
+    with CaptureQueriesContext(connection) as captured:
+        assert shown() == first
+    assert {query["sql"] for query in captured.captured_queries} == {
+        "SELECT revision FROM incidents_librarystate WHERE id = 1"
+    }
+
+
+def test_pieces_take_a_value_in_each_place():
+    pieces = Pieces(f"<a href={MARKS[0]}>{MARKS[1]}</a><b>{MARKS[0]}</b>")
+    assert pieces.filled(("x", "y")) == "<a href=x>y</a><b>x</b>"
+    assert Pieces("plain").filled(()) == "plain"
