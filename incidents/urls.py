@@ -31,21 +31,28 @@ class SlugConverter:
         return value
 
 
+class RecordIdConverter(SlugConverter):
+    """A record's ID as people write it, in any width and with any hyphen; the view reads it."""
+
+    regex = r"[^/.?#\s]{1,40}"
+
+
 register_converter(VocabularyConverter, "vocabulary")
 register_converter(SlugConverter, "unicode_slug")
+register_converter(RecordIdConverter, "record_id")
 
 app_name = "incidents"
 
 urlpatterns = [
     path("", site.home, name="home"),
     path("incidents/", incidents.incident_list, name="incident_list"),
-    path("incidents/<unicode_slug:public_id>/", incidents.incident_detail, name="incident_detail"),
-    path("incidents/<unicode_slug:public_id>.md", twins.incident_markdown, name="incident_markdown"),
-    path("incidents/<unicode_slug:public_id>.json", twins.incident_json, name="incident_json"),
+    path("incidents/<record_id:public_id>/", incidents.incident_detail, name="incident_detail"),
+    path("incidents/<record_id:public_id>.md", twins.incident_markdown, name="incident_markdown"),
+    path("incidents/<record_id:public_id>.json", twins.incident_json, name="incident_json"),
     path("incidents.json", twins.incident_list_json, name="incident_list_json"),
     path("incidents.md", twins.incident_list_markdown, name="incident_list_markdown"),
-    path("incidents/<unicode_slug:public_id>/history/", history.incident_history, name="incident_history"),
-    path("incidents/<unicode_slug:public_id>/v/<str:number>/", history.incident_version, name="incident_version"),
+    path("incidents/<record_id:public_id>/history/", history.incident_history, name="incident_history"),
+    path("incidents/<record_id:public_id>/v/<str:number>/", history.incident_version, name="incident_version"),
     path("corrections/", history.corrections_log, name="corrections"),
     path("detections/all/", lenses.lens, {"name": "detection"}, name="detection"),
     path("<vocabulary:kind>/", vocabulary.vocabulary_index, name="vocabulary_index"),
