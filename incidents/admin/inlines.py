@@ -35,6 +35,12 @@ class OrderedForm(AnyModelForm):
         if self.instance.pk is None:
             self.initial["position"] = None
 
+    def has_changed(self) -> bool:
+        """A new row with nothing but a place is still an empty row."""
+        if self.instance.pk is None and set(self.changed_data) <= {"position"}:
+            return False
+        return super().has_changed()
+
     def clean_position(self) -> int:
         position: int | None = self.cleaned_data.get("position")
         return position if position is not None else 999
