@@ -54,7 +54,6 @@ def conditional(
     _with_headers(response, tag, changed_at, max_age)
     answer = get_conditional_response(request, tag, int(changed_at.timestamp()) if changed_at else None, response)
     if answer is not response and answer is not None:
-        response.close()
         return _with_headers(answer, tag, changed_at, max_age)
     return response
 

@@ -18,7 +18,7 @@ TERM_KINDS: Final[tuple[tuple[Kind, VocabularyKind], ...]] = (
     ("factor", VocabularyKind.FACTOR),
 )
 
-_kept: tuple[int, int, Sequence[SuggestEntry]] | None = None
+_kept: tuple[Catalogue, Sequence[SuggestEntry]] | None = None
 
 
 def suggest(text: str, limit: int = 8) -> list[Suggestion]:
@@ -33,10 +33,9 @@ def suggest_entries() -> tuple[object, Sequence[SuggestEntry]]:
     """Return (version, entries) of the library as it is now, read anew only when it has changed."""
     global _kept
     catalogue = get_catalogue()
-    version = (catalogue.revision, id(catalogue))
-    if _kept is None or _kept[:2] != version:
-        _kept = (*version, _read(catalogue))
-    return version, _kept[2]
+    if _kept is None or _kept[0] is not catalogue:
+        _kept = (catalogue, _read(catalogue))
+    return (catalogue.revision, id(catalogue)), _kept[1]
 
 
 def _read(catalogue: Catalogue) -> list[SuggestEntry]:

@@ -111,11 +111,10 @@ def _forget_cookies(response: HttpResponseBase) -> None:
 
 
 def _without_body(response: HttpResponseBase) -> HttpResponseBase:
-    """Return the answer to HEAD: the headers of GET."""
+    """Return the answer to HEAD: the headers of GET. A stream that was never begun has nothing to be closed."""
     bare = HttpResponse(status=response.status_code)
     for name, value in response.headers.items():
         bare[name] = value
     if not response.streaming and "Content-Length" not in response.headers:
         bare["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming: has content
-    response.close()
     return bare
