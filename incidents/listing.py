@@ -401,6 +401,7 @@ class Listing:
         shown = [by_pk[pk] for pk in {*counts, *chosen} if pk in by_pk]
         shown.sort(key=lambda v: (v.pk not in chosen, -counts.get(v.pk, 0), v.position, v.label))
         adding = self.params.adding(facet.name)
+        language = get_language()  # asked once: it is a look into a context variable each time
 
         def toggled(value: Value) -> str:
             return self.params.with_toggled(facet.name, value).query() if value.pk in chosen else adding(value.slug)
@@ -408,7 +409,7 @@ class Listing:
         options = tuple(
             FacetOption(
                 value=value.slug,
-                label=_label(value),
+                label=_label(value, language),
                 group=value.group,
                 count=counts.get(value.pk, 0),
                 is_selected=value.pk in chosen,
@@ -588,8 +589,8 @@ def _search(params: ListingParams) -> SearchResult | None:
     return fresh_backend().search(parse_query(params.q, is_as_typed=params.is_as_typed))
 
 
-def _label(value: Value) -> str:
-    if get_language() == "en":
+def _label(value: Value, language: str | None = None) -> str:
+    if (language or get_language()) == "en":
         return value.label_en or (value.label if value.slug != value.slug.lower() or not value.slug.isascii() else value.slug.replace("-", " "))
     return value.label
 

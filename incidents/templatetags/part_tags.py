@@ -6,11 +6,12 @@ result is the same to the byte. A page of 20 rows and 150 values takes 3 ms in t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from django import template
-from django.utils.html import conditional_escape
+from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
@@ -46,8 +47,13 @@ class _MarkedRow:
 
 
 @register.simple_tag
-def facet_option(option: FacetOption, name: str, path: str) -> SafeString:
-    """Return `_facet_option.html` for a value of the facet `name`, its links leading to `path`."""
+def facet_options(options: Iterable[FacetOption], name: str, path: str) -> SafeString:
+    """Return `_facet_option.html` for each value of the facet `name`, their links leading to `path`."""
+    language = get_language()
+    return mark_safe("\n".join(_facet_option(option, name, path, language) for option in options))  # each is safe
+
+
+def _facet_option(option: FacetOption, name: str, path: str, language: str | None) -> SafeString:
     count = MARKS[1] if option.count else 0
     query = MARKS[0] if option.toggle_query else ""
 
@@ -55,8 +61,8 @@ def facet_option(option: FacetOption, name: str, path: str) -> SafeString:
         marked = _MarkedOption(option.value, option.label, option.group, count, option.is_selected, query)
         return {"option": marked, "name": name, "path": path}
 
-    key = (name, option.value, option.label, option.is_selected, not count, not query, path, get_language())
-    return OPTIONS.pieces(key, context).filled((conditional_escape(option.toggle_query), str(option.count)))
+    key = (name, option.value, option.label, option.is_selected, not count, not query, path, language)
+    return OPTIONS.pieces(key, context).filled((escape(option.toggle_query), str(option.count)))
 
 
 @register.simple_tag

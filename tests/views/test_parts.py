@@ -11,7 +11,7 @@ from django.utils import translation
 
 from incidents.listing import build_listing
 from incidents.part_cache import MARKS, Pieces
-from incidents.templatetags.part_tags import facet_option, incident_row
+from incidents.templatetags.part_tags import facet_options, incident_row
 
 QUERIES = [
     "",
@@ -34,7 +34,7 @@ def test_each_value_of_each_facet(bundled, db, query, language):
             for option, name in options:
                 context = {"option": option, "name": name, "path": "/incidents/"}
                 expected = render_to_string("incidents/partials/_facet_option.html", context)
-                assert facet_option(option, name, "/incidents/") == expected
+                assert facet_options([option], name, "/incidents/") == expected
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
