@@ -34,7 +34,7 @@ SECTION_WEIGHTS = {
 class Ranking:
     """The ranking's numbers; docs/decisions says what each one gains."""
 
-    k1: float = 2.0
+    k1: float = 3.0
     b: float = 0.5
     weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
     light: float = 0.25

@@ -46,7 +46,10 @@ def user_words() -> tuple[tuple[str, tuple[str, ...]], ...]:
     for line in text.splitlines():
         for entry in line.partition("#")[0].split():
             parts = tuple(entry.split("+"))
-            out["".join(parts)] = parts if len(parts) > 1 else ()
+            out["".join(parts)] = parts if len(parts) > 1 else out.get(entry, ())
+            for part in parts:
+                if len(parts) > 1 and len(part) > 1:
+                    out.setdefault(part, ())
     return tuple(out.items())
 
 

@@ -151,6 +151,8 @@ class SearchService:
             return None
         word = clause.words[0]
         for body in filter(None, (word.surface, word.stem)):
+            if len(body) < 2 or thesaurus.mentions(body):
+                continue
             nearest = speller.nearest(body)
             if nearest is not None:
                 return nearest + word.surface[len(body) :]
@@ -195,16 +197,16 @@ class SearchService:
     def _near(self, plan: Plan, thesaurus: Thesaurus, evaluator: Evaluator) -> tuple[NearTerm, ...]:
         """Return other ways to ask: neighbours in the thesaurus, with the records that each finds."""
         with self._lock:
-            out = []
-            seen: set[str] = set()
+            said = {tuple(term for term, _ in form.terms) for atom in plan.atoms for form in atom.forms}
+            out: dict[str, int] = {}
             for atom in plan.atoms:
                 for form in atom.near:
-                    text = " ".join(term for term, _ in form.terms)
-                    count = len(evaluator.form(form).documents())
-                    if count and text not in seen:
-                        seen.add(text)
-                        out.append(NearTerm(text, count))
-            return tuple(out[:NEAR_LIMIT])
+                    leaves = tuple(term for term, _ in form.terms)
+                    text = thesaurus.text(leaves)
+                    if leaves not in said and text not in out:
+                        found = make_plan(parse_query(text, is_as_typed=True), thesaurus)
+                        out[text] = len(evaluator.matches(found))
+            return tuple(NearTerm(text, count) for text, count in out.items() if count)[:NEAR_LIMIT]
 
     def snippets(self, query: SearchQuery, documents: Iterable[SearchDocument]) -> dict[int, Snippet]:
         """Return {id: Snippet} for the records of one page."""

@@ -29,8 +29,14 @@ class Thesaurus:
         self.alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self.near: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self.longest = 1
+        self.texts: dict[tuple[str, ...], str] = {}
+        self._terms: set[str] = set()
         for row in rows:
-            forms = [form for form in (leaves_of(term) for term in row.terms) if form]
+            named = [(leaves_of(term), term) for term in row.terms]
+            forms = [form for form, _ in named if form]
+            for form, term in named:
+                self.texts.setdefault(form, term)
+                self._terms.update(form)
             self.longest = max([self.longest, *map(len, forms)])
             if row.relation == "near":
                 for other in forms[1:]:
@@ -53,6 +59,14 @@ class Thesaurus:
         for form in same:
             found.extend(self.alike.get(form, []))
         return [form for form in dict.fromkeys(found) if form not in own]
+
+    def mentions(self, term: str) -> bool:
+        """Return whether a term stands in any form: then it is a word, though no record may hold it."""
+        return term in self._terms
+
+    def text(self, leaves: tuple[str, ...]) -> str:
+        """Return how a form is written where it is listed."""
+        return self.texts.get(leaves, " ".join(leaves))
 
     def knows(self, leaves: tuple[str, ...]) -> bool:
         """Return whether the leaves are a listed form."""
