@@ -23,9 +23,9 @@ SOMEONE: Final = "담당자"
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
-_INNER_LINK = re.compile(r"(?<!!)\[([^\]\n]*)\]\(#[^)\s]*\)")
+_INNER_LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\]\(#[^()\s]*\)")
 _ONLY_LINKS = re.compile(r"^[\s|·•*+/,>-]*$")
-_LINK = re.compile(r"(?<!!)\[([^\]\n]*)\]\((\S+?)\)")
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\]\(([^()\s]+)\)")
 _WRAPPED = re.compile(r"^(?:\*[^*].*\*|_.*_|<.*>|\[.*\]|\{.*\}|\(.*\)|>.*)$", re.DOTALL)
 _INLINE_TAG = re.compile(r"</?(?:details|center|div|span|font|p|u|section|article)(?:\s[^<>]*)?>", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary[^<>]*>\s*(.*?)\s*</summary>", re.IGNORECASE | re.DOTALL)

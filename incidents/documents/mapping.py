@@ -62,8 +62,8 @@ _LABEL_LINE = re.compile(
     re.DOTALL,
 )
 _SEGMENTS = re.compile(r"\s+[/|·]\s+|\s*\|\s*")
-_ONLY_IMAGES = re.compile(r"^(?:\s*!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])\s*)+$")
-_IMAGE = re.compile(r"!\[([^\]\n]*)\](?:\(([^)\n]*)\)|\[[^\]\n]*\])")
+_ONLY_IMAGES = re.compile(r"^(?:\s*!\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\]))+\s*$")
+_IMAGE = re.compile(r"!\[([^\[\]\n]*)\](?:\(([^()\n]*)\)|\[[^\[\]\n]*\])")
 _ZONE_KEY = re.compile(r"time ?zone|^tz$|시간대", re.IGNORECASE)
 
 

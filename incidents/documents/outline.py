@@ -40,7 +40,8 @@ _PLAIN_LABEL = re.compile(r"^\s{0,3}([^\s:：|`*_>#][^:：|`\n]{0,39}?)\s*[:：]
 _MARKED = re.compile(
     r"^\s{0,3}(?:[□■▣◆◇▶►◎●○※❏]|ㅇ(?=\s)|\d{1,2}(?:\.\d{1,2})*[.)]?(?=\s)|[가-하][.)]|[①-⑳]|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]\.?|【|\[|<|《)\s*\S"
 )
-_COMMENT_OPEN: Final = "<!--"
+_OPEN: Final = "<!--"
+_CLOSE: Final = "-->"
 _FRONT_KEY = re.compile(r"^([A-Za-z가-힣][\w가-힣 .-]{0,40}?)\s*:(?:\s+(.*))?$")
 _FRONT_LINES: Final = 200
 
@@ -158,36 +159,52 @@ def _without_comments(lines: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """Lines without HTML comments outside code; an unclosed one is text, so that nothing vanishes."""
     kept: list[str] = []
     comments: list[str] = []
+    last_close = max((at for at, line in enumerate(lines) if _CLOSE in line), default=-1)
     fence = ""
     at = 0
     while at < len(lines):
         line = lines[at]
         fence = _fence_after(fence, line)
-        start = -1 if fence else _comment_start(line)
-        while start >= 0:
-            end_line, end = at, line.find("-->", start + len(_COMMENT_OPEN))
-            comment = line[start + len(_COMMENT_OPEN) : end if end >= 0 else None]
-            while end < 0 and end_line + 1 < len(lines):
-                end_line += 1
-                end = lines[end_line].find("-->")
-                comment += "\n" + lines[end_line][: end if end >= 0 else None]
-            if end < 0:
-                break
-            comments.append(comment.strip())
-            line = line[:start] + lines[end_line][end + len("-->") :]
-            at = end_line
-            start = _comment_start(line)
-            if not line.strip():
-                line = ""
-        kept.append(line)
+        if fence or _OPEN not in line:
+            kept.append(line)
+            at += 1
+            continue
+        shown, rest = _without_closed_comments(line, comments)
+        may_close = bool(rest) and at < last_close
+        end = next((later for later in range(at + 1, len(lines)) if _CLOSE in lines[later]), 0) if may_close else 0
+        if rest and end:
+            last, _, after = lines[end].partition(_CLOSE)
+            comments.append("\n".join([rest.removeprefix(_OPEN), *lines[at + 1 : end], last]).strip())
+            # What stands behind the comment is read again: another one may begin there.
+            lines[end] = shown + after
+            at = end
+            continue
+        kept.append(shown + rest)
         at += 1
     return kept, tuple(comments)
 
 
-def _comment_start(line: str) -> int:
-    """Where a comment opens outside a code span; -1 when none does."""
-    start = line.find(_COMMENT_OPEN)
-    return -1 if start >= 0 and line.count("`", 0, start) % 2 else start
+def _without_closed_comments(line: str, comments: list[str]) -> tuple[str, str]:
+    """A line without the comments that it closes itself, and its rest from one that stays open (`""` if none does)."""
+    shown: list[str] = []
+    at = 0
+    while (start := line.find(_OPEN, at)) >= 0:
+        if line.count("`", at, start) % 2:  # in a code span
+            stop = line.find("`", start)
+            if stop < 0:
+                break
+            shown.append(line[at : stop + 1])
+            at = stop + 1
+            continue
+        end = line.find(_CLOSE, start + len(_OPEN))
+        if end < 0:
+            return "".join([*shown, line[at:start]]), line[start:]
+        shown.append(line[at:start])
+        comments.append(line[start + len(_OPEN) : end].strip())
+        at = end + len(_CLOSE)
+    shown.append(line[at:])
+    text = "".join(shown)
+    return (text if text.strip() else ""), ""
 
 
 def _fence_after(fence: str, line: str) -> str:

@@ -22,7 +22,9 @@ from incidents.errors import UserError
 
 # A long post-mortem with its log excerpts is about 200 kB of text; images make a DOCX larger.
 MOST_BYTES: Final = 20 * 1024 * 1024
-MOST_CHARACTERS: Final = 2_000_000
+MOST_CHARACTERS: Final = 500_000
+MOST_LINES: Final = 20_000
+MOST_ELEMENTS: Final = 20_000
 MOST_UNPACKED: Final = 60 * 1024 * 1024
 MOST_PARTS: Final = 3_000
 # XML of a real document is packed at most about 30 to 1; a bomb a thousand to 1.
@@ -43,6 +45,7 @@ _HIDDEN_TAGS: Final = (
 )  # fmt: skip
 # What a cell is broken into lines by.
 _BLOCKS: Final = ("p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "dd", "dt")
+_MOST_IN_CELL: Final = 300  # a longer cell is read as lines of text
 _DOCX_STYLES: Final = """
 p[style-name='Title'] => h1:fresh
 p[style-name='제목'] => h1:fresh
@@ -155,6 +158,10 @@ def _finished(name: str, text: str, *, title: str = "", notes: tuple[str, ...] =
         raise DocumentRefused(
             name, f"글이 너무 깁니다({len(clean):,}자, 한도 {MOST_CHARACTERS:,}자). 로그를 떼어 내거나 나누어 주십시오."
         )
+    if (lines := clean.count("\n")) > MOST_LINES:
+        raise DocumentRefused(
+            name, f"줄이 너무 많습니다({lines:,}줄, 한도 {MOST_LINES:,}줄). 로그를 떼어 내거나 나누어 주십시오."
+        )
     if not clean.strip():
         raise DocumentRefused(name, "글이 없습니다. 그림만 있는 문서라면 글로 옮겨 주십시오.")
     if dropped:
@@ -246,6 +253,8 @@ def _html(text: str, name: str) -> SourceText:
         soup = BeautifulSoup(text, "html.parser")
         if _depth(soup) > DEEPEST_NESTING:
             raise DocumentRefused(name, "요소가 지나치게 깊이 겹친 HTML 입니다. 본문만 다시 저장해 주십시오.")
+        if len(soup.find_all(True, limit=MOST_ELEMENTS + 1)) > MOST_ELEMENTS:
+            raise DocumentRefused(name, f"요소가 {MOST_ELEMENTS:,}개를 넘는 HTML 입니다. 본문만 다시 저장해 주십시오.")
         title = soup.title.get_text(" ", strip=True) if soup.title else ""
         hidden = _drop_hidden(soup)
         for table in soup.find_all("table"):
@@ -319,6 +328,12 @@ def _flatten_cell(soup: BeautifulSoup, cell: Tag) -> None:
             pieces.append(NavigableString(line))
         text.replace_with(*pieces)
     blocks = cell.find_all(_BLOCKS)
+    if len(blocks) > _MOST_IN_CELL:
+        lines_of_cell = cell.get_text("\n", strip=True).split("\n")
+        cell.clear()
+        for line in lines_of_cell:
+            cell.extend([NavigableString(line), soup.new_tag("br")])
+        return
     for item in cell.find_all("li"):
         first = item.find_parent(["ol", "ul"])
         marker = "- " if first is None or first.name == "ul" else f"{len(item.find_previous_siblings('li')) + 1}. "

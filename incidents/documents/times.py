@@ -74,6 +74,7 @@ _TIME = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_ISO_ZONE = re.compile(r"\d\s?(?:Z\b|[+-]\d\d:?\d\d)", re.IGNORECASE)
 _ISO_T = re.compile(r"(?<=\d)[Tt_](?=\d\d:?\d\d)")
 _STATEMENT = re.compile(
     r"(?:\b(?:times?|timestamps?|hours|timezone)\b[^.\n|\d]{0,30}|(?:시각|시간|일시|시간대)[^.\n|\d]{0,14})$",
@@ -262,6 +263,8 @@ def zone_statements(text: str) -> Iterator[Zone]:
 
 def zones_mentioned(text: str) -> set[Zone]:
     """Zones that stand right behind a time somewhere in the text."""
+    if not (_ZONE.search(text) or _ISO_ZONE.search(text)):
+        return set()
     return {reading.zone for reading in readings(text) if reading.zone is not None}
 
 

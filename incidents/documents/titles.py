@@ -13,6 +13,7 @@ _DATE = (
     r"|\d{1,2}\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,?\s+(?:19|20)\d\d)"
 )
 _LABEL = re.compile(r"^(?:title|제목|장애명|사고명|건명|subject)\s*[:：]\s*", re.IGNORECASE)
+_LONGEST = 500  # characters; a longer line is a paragraph that somebody marked as a heading
 _EMPTY_BRACKETS = re.compile(r"[(\[（【]\s*[,;/·-]*\s*[)\]）】]")
 
 
@@ -43,6 +44,8 @@ def clean_title(heading: str) -> tuple[str, tuple[str, ...]]:
 
     `Postmortem: … (incident #218)`, `장애 보고서 — … (2023-11-15)`, `🚨 INC-77: …`. Empty when nothing else is left.
     """
+    if len(heading) > _LONGEST:
+        return without_markup(heading), ()
     title = without_markup(heading).lstrip("#> ").rstrip("# ")
     cut: list[str] = []
     title = _LABEL.sub("", title)

@@ -47,7 +47,7 @@ _EMOJI = re.compile(
     "[\U0001f000-\U0001faff\U0001fb00-\U0001fbff\u2600-\u27bf\u2b00-\u2bff\u2300-\u23ff\u25a0-\u25ff\u2190-\u21ff"
     "\U000e0020-\U000e007f\ufe0e\ufe0f\u200d\u20e3\u203b]+|:[a-z][a-z0-9_+-]{1,30}:"
 )
-_LINK = re.compile(r"!?\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\](?:\([^()\n]*\)|\[[^\[\]\n]*\])")
 _MARKS = re.compile(r"\*\*|__|~~|[*_`]")
 _ATTRIBUTES = re.compile(r"\s*\{[#.:][^}\n]*\}\s*$")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
