@@ -59,6 +59,9 @@ def _schema() -> dict[str, Any]:
     schema["components"]["schemas"] |= problem_schema.pop("$defs", {})
     schema["components"]["schemas"]["ProblemOut"] = problem_schema
     schema["components"]["headers"] = copy.deepcopy(KEPT_HEADERS | RATE_HEADERS | LINK | RETRY)
+    # The queries' models are printed parameter by parameter; as schemas of their own they would be nobody's.
+    schemas = schema["components"]["schemas"]
+    schema["components"]["schemas"] = {name: one for name, one in sorted(schemas.items()) if not name.endswith("Query")}
     for operations in schema["paths"].values():
         for method, operation in operations.items():
             _complete(method, operation)
@@ -68,8 +71,11 @@ def _schema() -> dict[str, Any]:
 def _complete(method: str, operation: dict[str, Any]) -> None:
     responses = {str(status): response for status, response in operation["responses"].items()}
     for parameter in operation["parameters"]:
+        if examples := parameter.pop("examples", None):
+            parameter["example"] = examples[0]  # beside the schema OpenAPI wants one, or a map of them
         if parameter["in"] == "query" and parameter["schema"].get("type") == "array":
-            parameter |= {"style": "form", "explode": True}
+            parameter["schema"].pop("default", None)
+            parameter |= {"style": "form", "explode": True, "required": "minItems" in parameter["schema"]}
     answer = responses["200"]
     answer["description"] = "답"
     answer["headers"] = _headers(*RATE_HEADERS, *(KEPT_HEADERS if method == "get" else ()), "Link")

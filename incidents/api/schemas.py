@@ -168,7 +168,9 @@ class FacetOptionOut(Model):
 
 
 class ListingOut(Model):
-    """사례의 목록 한 쪽."""
+    """사례의 목록 한 쪽. `exclude=` 로 뺀 것이 아니면 모두 있습니다."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["count", "results"]})
 
     count: int = Field(description="찾은 말과 조건에 모두 맞는 기록의 수")
     partial_count: int = Field(description="그 뒤에 이어지는, 말의 일부만 맞는 기록의 수")
