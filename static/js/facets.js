@@ -86,7 +86,8 @@ let openFolds = [];
 document.body.addEventListener("htmx:beforeSwap", () => {
   openFolds = [...document.querySelectorAll(".facet__more[open]")].map((fold) => fold.id);
 });
-document.body.addEventListener("htmx:afterSwap", () => {
+// Not earlier: until it has settled, htmx gives elements of the same ID their old attributes and takes them away again.
+document.body.addEventListener("htmx:afterSettle", () => {
   for (const id of openFolds) document.getElementById(id)?.setAttribute("open", "");
   if (isOpen && panel()) open();
   addFilters();
