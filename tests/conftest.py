@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -17,7 +18,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.core.management import call_command
+from django.db import connection, transaction
 
 from incidents.catalogue import forget_catalogue
 from incidents.importing import import_library
@@ -77,6 +79,41 @@ def bundled(
                 transaction.set_rollback(True)
         finally:
             forget_catalogue()
+
+
+@contextmanager
+def database_at(path: Path) -> Iterator[None]:
+    """Let this process use the SQLite file at `path`; it is made by a migration when it isn't there."""
+    connection.close()
+    before = connection.settings_dict["NAME"]
+    connection.settings_dict["NAME"] = path
+    forget_catalogue()
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
+        forget_catalogue()
+
+
+@pytest.fixture(scope="session")
+def empty_database(django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with today's tables and no record; to be copied, not used."""
+    path = tmp_path_factory.mktemp("empty") / "library.sqlite3"
+    with django_db_blocker.unblock(), database_at(path):
+        call_command("migrate", verbosity=0)
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
+@pytest.fixture
+def own_database(empty_database: Path, django_db_blocker: Any, tmp_path: Path) -> Iterator[Path]:
+    """A database file of the test's own: for what commits, copies or breaks it."""
+    own = tmp_path / "library.sqlite3"
+    shutil.copy(empty_database, own)
+    with django_db_blocker.unblock(), database_at(own):
+        yield own
 
 
 @pytest.fixture

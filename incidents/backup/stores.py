@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from django.conf import settings
+from django.db import connection
 
 from incidents.errors import UserError
 
@@ -47,14 +46,12 @@ class Store(ABC):
 
 def open_store() -> Store:
     """Return the store of the default database. Raises UserError for an engine that has none."""
-    database: Mapping[str, object] = settings.DATABASES["default"]
-    engine = str(database["ENGINE"]).rpartition(".")[2]
-    if engine == "sqlite3":
+    if connection.vendor == "sqlite":
         from incidents.backup.sqlite_store import SqliteStore  # one engine's tools don't need the other's
 
-        return SqliteStore(Path(str(database["NAME"])))
-    if engine == "postgresql":
+        return SqliteStore(Path(str(connection.settings_dict["NAME"])))
+    if connection.vendor == "postgresql":
         from incidents.backup.postgres_store import PostgresStore
 
         return PostgresStore()
-    raise UserError(f"이 데이터베이스는 백업할 수 없습니다: {engine}. 그 데이터베이스의 도구를 쓰십시오.")
+    raise UserError(f"이 데이터베이스는 백업할 수 없습니다: {connection.vendor}. 그 데이터베이스의 도구를 쓰십시오.")
