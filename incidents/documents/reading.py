@@ -7,6 +7,7 @@ can't be read is refused with the file's name and what to do (`DocumentRefused`)
 import io
 import re
 import unicodedata
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +15,15 @@ from pathlib import PurePath
 from typing import Any, Final
 
 import mammoth
-from bs4 import BeautifulSoup, Comment, Tag
+from bs4 import BeautifulSoup, Comment, MarkupResemblesLocatorWarning, Tag
 from bs4.element import NavigableString, PageElement
 from markdownify import MarkdownConverter
 
 from incidents.errors import UserError
+from incidents.plain_text import CONTROL
+
+# A short page may look like a file name to BeautifulSoup; it is always text here.
+warnings.filterwarnings("ignore", category=MarkupResemblesLocatorWarning)
 
 # A long post-mortem with its log excerpts is about 200 kB of text; images make a DOCX larger.
 MOST_BYTES: Final = 20 * 1024 * 1024
@@ -37,10 +42,10 @@ HTML_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml"})
 DOCX_SUFFIXES: Final = frozenset({".docx"})
 SUFFIXES: Final = MARKDOWN_SUFFIXES | HTML_SUFFIXES | DOCX_SUFFIXES
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+_LINE_BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _HIDDEN_TAGS: Final = (
-    "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math", "input", "button", "select",
+    "title", "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math", "input", "button", "select",
     "textarea", "nav", "head", "canvas", "audio", "video", "meta", "link", "base",
 )  # fmt: skip
 # What a cell is broken into lines by.
@@ -110,7 +115,7 @@ def read_text(data: bytes, filename: str) -> SourceText:
 
 def _shown_name(filename: str) -> str:
     name = PurePath(unicodedata.normalize("NFC", filename).replace("\\", "/")).name
-    return _CONTROL.sub("", " ".join(name.split())) or "(이름 없음)"
+    return CONTROL.sub("", " ".join(name.split())) or "(이름 없음)"
 
 
 def _megabytes(size: int) -> str:
@@ -150,9 +155,8 @@ def _seems(data: bytes) -> str:
 
 
 def _finished(name: str, text: str, *, title: str = "", notes: tuple[str, ...] = ()) -> SourceText:
-    clean = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    clean = clean.replace("\x0b", "\n").replace("\x0c", "\n").replace("\ufeff", "").replace("\u00a0", " ")
-    clean, dropped = _CONTROL.subn("", clean)
+    clean = _LINE_BREAK.sub("\n", text).replace("\ufeff", "").replace("\u00a0", " ")
+    clean, dropped = CONTROL.subn("", clean)
     clean = unicodedata.normalize("NFC", clean)
     if len(clean) > MOST_CHARACTERS:
         raise DocumentRefused(

@@ -84,6 +84,8 @@ def labelled_values(table: Table, vocabulary: HeadingVocabulary) -> tuple[tuple[
     Such tables are two columns wide, four (label, value, label, value: the Korean form), or have a head of labels
     above a single row.
     """
+    if _is_list_head(table.header, vocabulary):
+        return None
     if table.width == 2:
         rows = list(table.rows)
         head = (fold(table.header[0]), fold(table.header[1]))
@@ -99,13 +101,13 @@ def labelled_values(table: Table, vocabulary: HeadingVocabulary) -> tuple[tuple[
         rows = [row for row in (table.header, *table.rows) if any(cell.strip() for cell in row)]
         labels = [row[at] for row in rows for at in (0, 2) if row[at].strip()]
         known = sum(_known(label, vocabulary) is not None for label in labels)
-        if labels and known * 2 >= len(labels) and known >= 2 and not _is_list_head(table.header, vocabulary):
+        if labels and known * 2 >= len(labels) and known >= 2:
             pairs = [(row[at], row[at + 1]) for row in rows for at in (0, 2)]
             # A merged cell is repeated or leaves the rest empty: `| 영향 범위 | … | | |`.
             return tuple((label, value) for label, value in dict.fromkeys(pairs) if label.strip() or value.strip())
     if table.width >= 2 and len(table.rows) == 1:
         known = sum(_known(head, vocabulary) is not None for head in table.header)
-        if known * 2 > table.width and not _is_list_head(table.header, vocabulary):
+        if known * 2 > table.width:
             return tuple(zip(table.header, table.rows[0], strict=True))
     return None
 

@@ -1,6 +1,7 @@
 """The title of a foreign post-mortem → a title of ours: without its number, date and kind of document. Pure text."""
 
 import re
+import unicodedata
 from functools import cache
 
 from incidents.documents.rules import rules
@@ -63,7 +64,7 @@ def clean_title(heading: str) -> tuple[str, tuple[str, ...]]:
         title = _EMPTY_BRACKETS.sub("", title).strip(" :：|–—·,/")
         if title == before:
             break
-    return " ".join(title.split()), tuple(cut)
+    return unicodedata.normalize("NFC", " ".join(title.split())), tuple(cut)
 
 
 def title_from_filename(filename: str) -> str:

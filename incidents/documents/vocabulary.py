@@ -134,7 +134,8 @@ def without_markup(text: str) -> str:
     """One line of text: NFC, without emoji, emphasis, tags and link targets."""
     shown = _LINK.sub(r"\1", unicodedata.normalize("NFC", text))
     shown = _EMOJI.sub(" ", _TAG.sub("", _ATTRIBUTES.sub("", shown)))
-    return " ".join(_MARKS.sub("", shown).split())
+    # Taking out marks may bring a letter and its accent together.
+    return unicodedata.normalize("NFC", " ".join(_MARKS.sub("", shown).split()))
 
 
 def fold(text: str) -> str:
@@ -246,14 +247,19 @@ def _near(vocabulary: HeadingVocabulary, key: str) -> Iterator[str]:
 
 
 def _distance(left: str, right: str, limit: int) -> int:
-    """The edit distance (Levenshtein), or `limit` + 1 as soon as it must be larger."""
+    """The edit distance with neighbours swapped as one slip (Damerau), or `limit` + 1 as soon as it must be larger."""
+    before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):
-        previous, row[0] = row[0], i
+        above, row = row, [i]
         for j, b in enumerate(right, 1):
-            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (a != b))
+            best = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and b == left[i - 2]:
+                best = min(best, before[j - 2] + 1)
+            row.append(best)
         if min(row) > limit:
             return limit + 1
+        before = above
     return row[-1]
 
 
