@@ -45,8 +45,8 @@ SUFFIXES: Final = MARKDOWN_SUFFIXES | HTML_SUFFIXES | DOCX_SUFFIXES
 _LINE_BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _HIDDEN_TAGS: Final = (
-    "title", "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math", "input", "button", "select",
-    "textarea", "nav", "head", "canvas", "audio", "video", "meta", "link", "base",
+    "title", "script", "style", "noscript", "template", "iframe", "object", "embed", "svg", "math", "input", "button",
+    "select", "textarea", "nav", "head", "canvas", "audio", "video", "meta", "link", "base",
 )  # fmt: skip
 # What a cell is broken into lines by.
 _BLOCKS: Final = ("p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "dd", "dt")

@@ -154,7 +154,12 @@ def source_words(sample: Sample) -> Counter[str]:
         line = re.sub(r"<!--.*?-->|<!--.*|.*-->", "", line)
         line = re.sub(r"^\s*(?:[-*+•ㅇ☐☑]|\d+[.)]|[①-⑳])\s+(?:\[[ x]\]\s+)?", "", line)
         line = re.sub(r"^\s*```\w*", "", line)
-        if "|" in line and number + 1 < len(lines) and re.fullmatch(r"[\s|:-]+", lines[number + 1]) and "-" in lines[number + 1]:
+        if (
+            "|" in line
+            and number + 1 < len(lines)
+            and re.fullmatch(r"[\s|:-]+", lines[number + 1])
+            and "-" in lines[number + 1]
+        ):
             table = parse_table("\n".join(lines[number : number + 3]))
             line = "" if table.width != 4 or "일시" not in line else line
         found += words(line)
@@ -211,7 +216,9 @@ def test_unknown_part_of_a_known_section_stays_with_it_under_its_name() -> None:
 
 
 def test_kinds_of_measures_below_follow_ups_are_no_fields() -> None:
-    draft = read("# X fails\n\n## Action items\n\n### Detection\n\n- Add an alert\n\n### Mitigation\n\n- Add a switch\n")
+    draft = read(
+        "# X fails\n\n## Action items\n\n### Detection\n\n- Add an alert\n\n### Mitigation\n\n- Add a switch\n"
+    )
     assert draft.follow_ups == ("Detection: Add an alert", "Mitigation: Add a switch")
     assert draft.detection == ""
     assert draft.actions == ()
@@ -232,8 +239,9 @@ def test_placeholders_leave_a_section_missing() -> None:
 
 
 def test_label_of_a_person_takes_only_its_own_paragraph() -> None:
-    draft = read("# X fails\n\n**Author:** Kim\n\nThe queue stood still for an hour, and nobody could pay.\n\n## Root cause\n\nA lock.\n")
-    assert draft.symptom == "The queue stood still for an hour, and nobody could pay."
+    text = "The queue stood still for an hour, and nobody could pay."
+    draft = read(f"# X fails\n\n**Author:** Kim\n\n{text}\n\n## Root cause\n\nA lock.\n")
+    assert draft.symptom == text
     assert [part.text for part in draft.dropped] == ["Author\nKim"]
 
 
