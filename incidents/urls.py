@@ -4,7 +4,21 @@ from django.urls import path, register_converter
 
 from incidents.api import views as api_views
 from incidents.models import VocabularyKind
-from incidents.views import checks, discovery, feeds, history, incidents, lenses, match, mcp, site, stats, twins, vocabulary
+from incidents.views import (
+    checks,
+    discovery,
+    feeds,
+    history,
+    incidents,
+    lenses,
+    match,
+    mcp,
+    reports,
+    site,
+    stats,
+    twins,
+    vocabulary,
+)
 
 
 class VocabularyConverter:
@@ -53,6 +67,8 @@ urlpatterns = [
     path("incidents.md", twins.incident_list_markdown, name="incident_list_markdown"),
     path("incidents/<record_id:public_id>/history/", history.incident_history, name="incident_history"),
     path("incidents/<record_id:public_id>/v/<str:number>/", history.incident_version, name="incident_version"),
+    path("incidents/<record_id:public_id>/report/", reports.report_form, name="report"),
+    path("reports/<str:token>/", reports.report_status, name="report_status"),
     path("corrections/", history.corrections_log, name="corrections"),
     path("detections/all/", lenses.lens, {"name": "detection"}, name="detection"),
     path("<vocabulary:kind>/", vocabulary.vocabulary_index, name="vocabulary_index"),

@@ -3,9 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from incidents.admin.desk import desk_view, worklist_view
+from incidents.admin.two_factor import two_factor_view
 from incidents.api.api import api
 
 urlpatterns = [
+    path("admin/desk/", admin.site.admin_view(desk_view), name="desk"),
+    path("admin/desk/<slug:name>/", admin.site.admin_view(worklist_view), name="worklist"),
+    path("admin/two-factor/", admin.site.admin_view(two_factor_view), name="two_factor"),
     path("admin/", admin.site.urls),
     path("", include("incidents.urls")),
     path("api/v1/", api.urls),
