@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from django.db import DatabaseError
+
 from incidents.errors import SearchUnavailable
 from incidents.models import Incident, LibraryState, is_followed_by
 from incidents.search import SearchBackend, SearchDocument, get_search_backend
@@ -45,14 +47,16 @@ def fresh_backend() -> SearchBackend:
         raise SearchUnavailable(NOT_WRITABLE)
     try:
         sync_index()
-    except (SearchUnavailable, OSError) as error:
+    except DatabaseError:
+        raise
+    except Exception as error:  # the engine raises what damaged bytes and full disks lead to
         _not_before = time.monotonic() + PAUSE_SECONDS
         logger.exception("the search index could not be brought up to date")
         if backend.is_usable():
             return backend
-        if isinstance(error, OSError):
-            raise SearchUnavailable(NOT_WRITABLE) from error
-        raise
+        if isinstance(error, SearchUnavailable):
+            raise
+        raise SearchUnavailable(NOT_WRITABLE) from error
     return backend
 
 

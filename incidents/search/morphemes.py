@@ -7,13 +7,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from incidents.errors import SearchUnavailable
 
 if TYPE_CHECKING:
     from mecab import MeCab
@@ -145,7 +147,10 @@ def _load() -> MeCab:
             if _mecab is None:
                 from mecab import MeCab  # imported late: pages that never search needn't pay for the dictionary
 
-                path = compiled_dictionary()
+                try:
+                    path = compiled_dictionary()
+                except (OSError, subprocess.CalledProcessError) as error:
+                    raise SearchUnavailable from error
                 _mecab = MeCab(user_dictionary_path=path if path else None)
     return _mecab
 
@@ -168,11 +173,20 @@ def compiled_dictionary() -> Path | None:
         return None
     if _folder is None:
         _folder = Path(tempfile.mkdtemp(prefix="analyser-"))
-    target = _folder / f"user-{dictionary_version()}.dic"
-    if target.exists():
-        return target
-    _folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=_folder) as scratch:
+    name = f"user-{dictionary_version()}.dic"
+    if (_folder / name).exists():
+        return _folder / name
+    try:
+        return _compile(listed, _folder, name)
+    except OSError:  # a folder that may only be read is no reason not to search
+        _folder = Path(tempfile.mkdtemp(prefix="analyser-"))
+        return _compile(listed, _folder, name)
+
+
+def _compile(listed: Sequence[tuple[str, tuple[str, ...]]], folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / name
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
         source = Path(scratch) / "user.csv"
         source.write_text("".join(_csv_line(word, parts) for word, parts in listed), "utf-8")
         built = Path(scratch) / "user.dic"
