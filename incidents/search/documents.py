@@ -85,6 +85,11 @@ def normalized_url(text: str) -> str:
     return rest.removeprefix("www.").partition("#")[0].rstrip("/")
 
 
+def source_addresses(document: SearchDocument) -> list[str]:
+    """Return the normalized addresses that a document cites."""
+    return [normalized_url(source) for source in document.sources if "://" in source]
+
+
 def content_key(document: SearchDocument) -> str:
     """Return the cache key of a document's analysis: its texts, the analysis and the dictionary, hashed."""
     texts = "\0".join((*section_texts(document), *document.labels, "", *document.aliases))

@@ -75,7 +75,8 @@ class Evaluator:
     def __init__(self, reader: IndexReader, ranking: Ranking | None = None) -> None:
         self.reader = reader
         self.ranking = ranking or Ranking()
-        self.total = len(reader.table)
+        self.size = len(reader.table)
+        self.total = len(reader.table.live)
         self._norms = self._section_norms()
         self._cache = LruCache(2_000)
 
@@ -85,8 +86,8 @@ class Evaluator:
         weights = np.array([self.ranking.weights[name] for name in SECTIONS], np.float32)
         if not len(lengths):
             return np.zeros((0, len(SECTIONS)), np.float32)
-        filled = np.maximum((lengths > 0).sum(axis=0), 1)
-        average = np.maximum(lengths.sum(axis=0) / filled, 1.0)
+        live = lengths[self.reader.table.live]
+        average = np.maximum(live.sum(axis=0) / np.maximum((live > 0).sum(axis=0), 1), 1.0)
         b = self.ranking.b
         return (weights / (1 - b + b * lengths / average)).astype(np.float32)
 
@@ -120,7 +121,7 @@ class Evaluator:
         rows, scores = self.pooled([(form, form.weight) for form in (*atom.forms, *atom.alike)], section)
         several = len(atom.parts) > 1
         if several:
-            dense = np.zeros(self.total)
+            dense = np.zeros(self.size)
             if several:
                 for part in atom.parts:
                     part_rows, part_scores = self.pooled([(form, form.weight / part[0].weight) for form in part], section)
@@ -144,7 +145,7 @@ class Evaluator:
                     for term, _ in form.terms:
                         said[term] = max(said.get(term, 0.0), weight * form.weight)
         touched = {number for term in said for number in self._label_numbers.get(term, ())}
-        dense = np.zeros(self.total)
+        dense = np.zeros(self.size)
         for number in touched:
             mark, leaves, weights, rows = self._label(number)
             share = sum(w * said.get(leaf, 0.0) for leaf, w in zip(leaves, weights, strict=True)) / sum(weights)
@@ -171,7 +172,7 @@ class Evaluator:
 
         def make() -> tuple[str, tuple[str, ...], list[float], Rows]:
             mark, leaves = self._labels[number]
-            counts = [len(self.reader.word(leaf).documents()) for leaf in leaves]
+            counts = [self.reader.count(leaf) for leaf in leaves]
             rows = self.reader.word(mark + " ".join(leaves)).documents()
             return mark, leaves, [0.3 + self.idf(count) for count in counts], rows
 
@@ -183,7 +184,7 @@ class Evaluator:
             rows, frequency = self.frequencies(self.form(forms[0][0], section))
             frequency = frequency * forms[0][1]
         else:
-            dense = np.zeros(self.total)
+            dense = np.zeros(self.size)
             for form, weight in forms:
                 form_rows, form_frequency = self.frequencies(self.form(form, section))
                 dense[form_rows] += weight * form_frequency
@@ -260,7 +261,10 @@ class Evaluator:
         return whole, np.setdiff1d(loose, whole, assume_unique=True)
 
     def is_unknown(self, need: Need, plan: Plan) -> bool:
-        """Return whether no record holds a need's words or letters."""
+        """Return whether no record holds a need's words or letters, or only the noun of a doubtful one (인증셔)."""
+        words = need.clause.words
+        if len(words) == 1 and words[0].is_doubtful and not need.clause.is_phrase:
+            return not any(map(len, self.reader.literal(words[0].surface)))
         return not len(self.need(need, plan)) and not any(map(len, self.literal(need)))
 
     def matches(self, plan: Plan) -> Rows:
@@ -271,12 +275,12 @@ class Evaluator:
             if len(required) == 1:
                 rows = required[0]
             else:
-                counts = np.zeros(self.total, np.uint8 if len(required) < 256 else np.uint16)
+                counts = np.zeros(self.size, np.uint8 if len(required) < 256 else np.uint16)
                 for found in required:
                     counts[found] += 1
                 rows = np.flatnonzero(counts == len(required))
         elif plan.excluded:
-            rows = np.arange(self.total)
+            rows = self.reader.table.live
         else:
             rows = np.empty(0, np.int64)
         return self.without_excluded(rows, plan)
@@ -284,7 +288,7 @@ class Evaluator:
     def without_excluded(self, rows: Rows, plan: Plan) -> Rows:
         """Return the rows that hold nothing the query excludes."""
         if plan.excluded and len(rows):
-            keep = np.ones(self.total, bool)
+            keep = np.ones(self.size, bool)
             for need in plan.excluded:
                 section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
                 keep[self.form(need.own, section).documents()] = False
@@ -295,7 +299,7 @@ class Evaluator:
 
     def scores(self, plan: Plan) -> Scores:
         """Return float64[n]: the score of every document for a plan, 0 where it holds none of its words."""
-        dense = np.zeros(self.total)
+        dense = np.zeros(self.size)
         sections = self._atom_sections(plan)
         for index, atom in enumerate(plan.atoms):
             rows, scores = self.atom(atom, sections[index])
@@ -342,7 +346,11 @@ class Evaluator:
         return rows, weight * (self.ranking.k1 + 1) * frequency / (self.ranking.k1 + frequency)
 
     def order(self, rows: Rows, scores: Scores) -> tuple[Rows, Scores]:
-        """Return rows with their scores, best first; equal ones (to 1e-6) in row order, which is date then ID."""
+        """Return rows with their scores, best first; equal ones (to 1e-6) by date, newest first, then by primary key."""
+        is_in = np.zeros(self.size, bool)
+        is_in[rows] = True
+        by_date = self.reader.table.by_date
+        rows = by_date[is_in[by_date]]
         values = np.round(scores[rows], 6)
         order = np.argsort(-values, kind="stable")
         return rows[order], values[order]
@@ -361,15 +369,17 @@ class Evaluator:
             length = float(counts.sum()) or 1.0
             for term, count in zip(terms, counts.tolist(), strict=True):
                 weights[term] = weights.get(term, 0.0) + share * count / length
-        lexicon = self.reader.words
-        ranked = sorted(
-            ((w * self.idf(lexicon.count(t)), t) for t, w in weights.items() if t not in known and t[0] not in (LABEL, ALIAS, LABEL_WORD) and 1 < lexicon.count(t) < self.total * 0.2),
-            reverse=True,
-        )[: ranking.feedback_terms]
+        common = {}
+        for term, weight in weights.items():
+            if term not in known and term[0] not in (LABEL, ALIAS, LABEL_WORD):
+                count = self.reader.count(term)
+                if 1 < count < self.total * 0.2:
+                    common[term] = weight * self.idf(count)
+        ranked = sorted(((weight, term) for term, weight in common.items()), reverse=True)[: ranking.feedback_terms]
         if not ranked:
             return scores
         top = ranked[0][0]
-        extra = np.zeros(self.total)
+        extra = np.zeros(self.size)
         for weight, term in ranked:
             rows, term_scores = self.pooled([(Form(((term, 0),), 1), 1.0)])
             extra[rows] += weight / top * term_scores

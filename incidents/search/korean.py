@@ -41,6 +41,8 @@ PARTICLES = frozenset(
     " 였고 이었고 이어서 이자 라서 이라서 로의 으로의 만으로 마다의 씩 짜리 쪽 간의".split()
 )  # fmt: skip
 
+_VERBAL_TAILS = frozenset("하해한할함했되돼된될됨됐인일임였다고며면서자지게나든도록")
+
 # Light words carry little alone: where others stand in the query they are weighed but not required.
 LIGHT = frozenset(
     "하다 되다 있다 이다 아니다 않다 못하다 없다 같다 보다 주다 나다 오다 가다 지다 말다 싶다 위하다 대하다 통하다 의하다 따르다 관하다 인하다 것 거 수 등 때 중 데 바"
@@ -65,6 +67,7 @@ class Word:
 
     `leaves` may hold "" for a position without a term of its own (one syllable inside a compound).
     `atoms` are the (offset, width) of the words that a dictionary would list, of which a solid compound has several.
+    `is_doubtful` marks a noun with a last syllable that is no particle (인증셔): a form of a verb, or mistyped.
     `stem` is a Hangul chunk without the particles at its end, "" where that is nothing new.
     kind: hangul, ending (Hangul of particles and endings only), particle (after an identifier), identifier, cjk, jamo, symbol.
     `surface` is the folded chunk; `marked` is the same with "+" where two content words meet in a Hangul word.
@@ -77,6 +80,7 @@ class Word:
     atoms: tuple[tuple[int, int], ...] = ()
     marked: str = ""
     stem: str = ""
+    is_doubtful: bool = False
 
     @property
     def width(self) -> int:
@@ -263,11 +267,13 @@ def hangul_word(chunk: str) -> Word:
             prefix = ""
     close_run()
     text = "".join(marked)
+    tail = marked[-1] if marked and not after_content and previous == "function" else ""
+    is_doubtful = len(tail) == 1 and len(chunk) > 2 and tail not in PARTICLES and tail not in _VERBAL_TAILS
     if not any(leaves) and not spans:
         return Word(chunk, "ending", (chunk,), (), ((0, 1),), text, stem)
     if not atoms:
         atoms.append((0, len(leaves)))
-    return Word(chunk, "hangul", tuple(leaves), tuple(dict.fromkeys(spans)), tuple(atoms), text, stem)
+    return Word(chunk, "hangul", tuple(leaves), tuple(dict.fromkeys(spans)), tuple(atoms), text, stem, is_doubtful)
 
 
 def _without_particle(chunk: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,54 +11,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.base import SearchDocument
-from incidents.search.documents import ALIAS, LABEL, SECTIONS, AnalysedDocument, normalized_url
+from incidents.search.documents import ALIAS, LABEL, SECTIONS, AnalysedDocument, source_addresses
 from incidents.search.literal import LiteralIndex
 from incidents.search.postings import EMPTY, Postings
+from incidents.search.spelling import Speller
 
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """The documents of a generation in the order that breaks ties: newest first, then by primary key.
+    """The documents of a generation by row. Rows of documents that were taken out stay, with the ID -1.
 
-    ids: int64[n]. public_ids, titles: n strings. addresses: normalized source address -> row.
-    lengths: float32[n, len(SECTIONS)], positions in each section. revisions: int64[n].
+    ids, dates, revisions: int64[n]. public_ids, titles: n strings. lengths: float32[n, len(SECTIONS)], positions in each
+    section. addresses: normalized source address -> row of the first record that cites it.
     """
 
     ids: NDArray[np.int64]
+    dates: NDArray[np.int64]
+    revisions: NDArray[np.int64]
     public_ids: Sequence[str]
     titles: Sequence[str]
-    addresses: dict[str, int]
     lengths: NDArray[np.float32]
-    revisions: NDArray[np.int64]
+    addresses: Callable[[], dict[str, int]]
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @cached_property
-    def rows_by_public_id(self) -> dict[str, int]:
-        """Return {public ID: row}."""
-        return {public_id: row for row, public_id in enumerate(self.public_ids)}
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """Every term of a field, sorted, with the number of documents that hold it."""
-
-    terms: Sequence[str]
-    counts: NDArray[np.int64]
+    def live(self) -> NDArray[np.int64]:
+        """Return the rows of documents that are in the index, ascending."""
+        return np.flatnonzero(self.ids >= 0)
 
     @cached_property
-    def index(self) -> dict[str, int]:
-        """Return {term: its number}."""
-        return {term: number for number, term in enumerate(self.terms)}
+    def by_date(self) -> NDArray[np.int64]:
+        """Return all rows in the order that breaks ties: newest first, then by primary key."""
+        return np.lexsort((self.ids, -self.dates))
 
-    def __contains__(self, term: object) -> bool:
-        return term in self.index
+    @cached_property
+    def rows_by_public_id(self) -> dict[str, int]:
+        """Return {public ID: row}."""
+        return {public_id: row for row, public_id in enumerate(self.public_ids) if self.ids[row] >= 0}
 
-    def count(self, term: str) -> int:
-        """Return the number of documents that hold a term, 0 if none."""
-        number = self.index.get(term)
-        return 0 if number is None else int(self.counts[number])
+    @cached_property
+    def rows_by_address(self) -> dict[str, int]:
+        """Return {normalized source address: row}."""
+        return self.addresses()
 
 
 class IndexReader(ABC):
@@ -69,11 +65,6 @@ class IndexReader(ABC):
     def table(self) -> DocumentTable:
         """Return the documents."""
 
-    @property
-    @abstractmethod
-    def words(self) -> Lexicon:
-        """Return the terms that queries look up."""
-
     @abstractmethod
     def labels(self) -> Sequence[str]:
         """Return the keys of facet labels and aliases (see documents.LABEL and ALIAS) that some document has."""
@@ -81,6 +72,14 @@ class IndexReader(ABC):
     @abstractmethod
     def word(self, term: str) -> Postings:
         """Return where a term stands; EMPTY if nowhere."""
+
+    @abstractmethod
+    def count(self, term: str) -> int:
+        """Return the number of documents that hold a term."""
+
+    @abstractmethod
+    def nearest(self, word: str) -> str | None:
+        """Return the best known spelling near a word that no document holds."""
 
     @abstractmethod
     def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -91,48 +90,64 @@ class IndexReader(ABC):
         """Return the distinct terms of a document and how often each stands in it."""
 
 
-def make_table(documents: Sequence[tuple[SearchDocument, NDArray[np.int64]]], addresses: dict[str, int]) -> DocumentTable:
-    """Return the table of documents that are already in tie order, each with its section lengths."""
-    lengths = np.array([lengths for _, lengths in documents], np.float32).reshape(len(documents), len(SECTIONS))
-    return DocumentTable(
-        np.array([d.id for d, _ in documents], np.int64),
-        [d.public_id for d, _ in documents],
-        [d.title for d, _ in documents],
-        addresses,
-        lengths,
-        np.array([d.revision for d, _ in documents], np.int64),
-    )
+def first_rows(rows: Iterable[tuple[int, Iterable[str]]]) -> dict[str, int]:
+    """Return {address: row} of (row, addresses) pairs; the first row that has an address keeps it."""
+    out: dict[str, int] = {}
+    for row, addresses in rows:
+        for address in addresses:
+            out.setdefault(address, row)
+    return out
 
 
 class MemoryReader(IndexReader):
     """An index held in memory: for tests and for trying out rankings."""
 
     def __init__(self, documents: Iterable[tuple[SearchDocument, AnalysedDocument]]) -> None:
-        ordered = sorted(documents, key=lambda pair: (-pair[0].sort_date, pair[0].id))
-        addresses = {
-            normalized_url(source): row
-            for row, (document, _) in reversed(list(enumerate(ordered)))
-            for source in document.sources
-            if "://" in source
+        given = list(documents)
+        self._analysed = [analysed for _, analysed in given]
+        self._table = DocumentTable(
+            np.array([d.id for d, _ in given], np.int64),
+            np.array([d.sort_date for d, _ in given], np.int64),
+            np.array([d.revision for d, _ in given], np.int64),
+            [d.public_id for d, _ in given],
+            [d.title for d, _ in given],
+            np.array([a.lengths for _, a in given], np.float32).reshape(len(given), len(SECTIONS)),
+            lambda: first_rows((row, source_addresses(d)) for row, (d, _) in enumerate(given)),
+        )
+        found: dict[str, list[tuple[int, NDArray[np.uint32]]]] = {}
+        for row, analysed in enumerate(self._analysed):
+            for term, places in analysed.words.items():
+                found.setdefault(term, []).append((row, places))
+        self._words = {
+            term: Postings(
+                np.repeat(np.array([row for row, _ in entries], np.int64), [len(places) for _, places in entries]),
+                np.concatenate([places for _, places in entries]),
+            )
+            for term, entries in found.items()
         }
-        self._table = make_table([(document, analysed.lengths) for document, analysed in ordered], addresses)
-        self._analysed = [analysed for _, analysed in ordered]
-        self._words, self._word_lexicon = _invert([a.words.items() for a in self._analysed])
+        self._counts = {term: len(entries) for term, entries in found.items()}
         self._literal = LiteralIndex.of([a.surfaces for a in self._analysed])
 
     @property
     def table(self) -> DocumentTable:
         return self._table
 
-    @property
-    def words(self) -> Lexicon:
-        return self._word_lexicon
+    @cached_property
+    def _speller(self) -> Speller:
+        return Speller(self._counts)
 
     def labels(self) -> Sequence[str]:
-        return [term for term in self._words if term[0] in (LABEL, ALIAS)]
+        return sorted(term for term in self._words if term[0] in (LABEL, ALIAS))
 
     def word(self, term: str) -> Postings:
         return self._words.get(term, EMPTY)
+
+    def count(self, term: str) -> int:
+        return self._counts.get(term, 0)
+
+    def nearest(self, word: str) -> str | None:
+        found = self._speller.nearest(word)
+        return found.word if found else None
 
     def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self._literal.find(needle, section)
@@ -140,19 +155,3 @@ class MemoryReader(IndexReader):
     def document_terms(self, row: int) -> tuple[Sequence[str], NDArray[np.float32]]:
         words = self._analysed[row].words
         return words.terms, words.counts.astype(np.float32)
-
-
-def _invert(documents: Sequence[Iterable[tuple[str, NDArray[np.uint32]]]]) -> tuple[dict[str, Postings], Lexicon]:
-    found: dict[str, list[tuple[int, NDArray[np.uint32]]]] = {}
-    for row, items in enumerate(documents):
-        for term, places in items:
-            found.setdefault(term, []).append((row, places))
-    postings = {
-        term: Postings(
-            np.repeat(np.array([row for row, _ in entries], np.int64), [len(places) for _, places in entries]),
-            np.concatenate([places for _, places in entries]),
-        )
-        for term, entries in found.items()
-    }
-    terms = sorted(found)
-    return postings, Lexicon(terms, np.array([len(found[term]) for term in terms], np.int64))

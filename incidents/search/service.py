@@ -26,7 +26,7 @@ from incidents.search.plan import Need, Plan, make_plan
 from incidents.search.query import Clause, SearchQuery, parse_query, replace_clause
 from incidents.search.reader import IndexReader
 from incidents.search.snippets import mark_text, snippet
-from incidents.search.spelling import Speller, hangul_from_keys, latin_from_keys
+from incidents.search.spelling import hangul_from_keys, latin_from_keys
 from incidents.search.suggest import Suggester
 from incidents.search.thesaurus import TermRow, Thesaurus, shipped_rows
 
@@ -49,7 +49,6 @@ class SearchService:
         self._terms: Callable[[], tuple[object, Sequence[TermRow]]] | None = None
         self._terms_version: object = None
         self._thesaurus: Thesaurus | None = None
-        self._spelling: tuple[Evaluator, Speller] | None = None
         self._entries: Callable[[], tuple[object, Sequence[SuggestEntry]]] | None = None
         self._suggester: tuple[object, Suggester] | None = None
 
@@ -123,7 +122,7 @@ class SearchService:
         if query.public_id is not None:
             return table.rows_by_public_id.get(query.public_id)
         if query.url is not None:
-            return table.addresses.get(normalized_url(query.url))
+            return table.rows_by_address.get(normalized_url(query.url))
         return None
 
     def _correct(
@@ -146,14 +145,13 @@ class SearchService:
         for other in (hangul_from_keys(clause.text), latin_from_keys(clause.text)):
             if other and len(other) > 1 and self._is_known(other, thesaurus, evaluator):
                 return other
-        speller = self._speller(evaluator)
         if clause.is_phrase or len(clause.words) > 1:
             return None
         word = clause.words[0]
         for body in filter(None, (word.surface, word.stem)):
             if len(body) < 2 or thesaurus.mentions(body):
                 continue
-            nearest = speller.nearest(body)
+            nearest = evaluator.reader.nearest(body)
             if nearest is not None:
                 return nearest + word.surface[len(body) :]
         return None
@@ -161,12 +159,6 @@ class SearchService:
     def _is_known(self, text: str, thesaurus: Thesaurus, evaluator: Evaluator) -> bool:
         plan = make_plan(parse_query(text, is_as_typed=True), thesaurus)
         return bool(plan.needs) and all(len(evaluator.need(need, plan)) for need in plan.needs)
-
-    def _speller(self, evaluator: Evaluator) -> Speller:
-        if self._spelling is None or self._spelling[0] is not evaluator:
-            words = evaluator.reader.words
-            self._spelling = (evaluator, Speller(words.terms, words.counts))
-        return self._spelling[1]
 
     def _partial(self, evaluator: Evaluator, plan: Plan, scores: Scores, full: Rows) -> Ids:
         """Return the best records that hold some of the words, and all that hold a single word's letters only."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incidents.search.suggest import letters
 
@@ -74,22 +74,38 @@ def distance(a: str, b: str, limit: int) -> int:
     return previous[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A known word near an unknown one: its distance in letters, and the number of documents that hold it."""
+
+    word: str
+    distance: int
+    count: int
+
+    def rank(self) -> tuple[int, int, str]:
+        """Return what sorts better corrections first."""
+        return self.distance, -self.count, self.word
+
+
 class Speller:
     """Finds the known word nearest to an unknown one, by letters; Hangul syllables are taken apart first."""
 
-    def __init__(self, words: Sequence[str], counts: NDArray[np.int64]) -> None:
-        kept = [n for n, word in enumerate(words) if 2 <= len(word) <= 24 and word.isalpha() and not word.endswith("다")]
-        self._words = [words[n] for n in kept]
-        self._counts = counts[kept] if len(kept) else np.empty(0, np.int64)
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        """Take {word: number of documents}. Verbs (…다) and words with signs or digits are never proposed."""
+        self._counts = counts
+        self._words = [w for w in counts if 2 <= len(w) <= 24 and w.isalpha() and not w.endswith("다")]
         self._spelt = [letters(word) for word in self._words]
         grams: dict[str, list[int]] = {}
+        sizes = []
         for number, spelt in enumerate(self._spelt):
-            for gram in _grams(spelt):
+            own = _grams(spelt)
+            sizes.append(len(own))
+            for gram in own:
                 grams.setdefault(gram, []).append(number)
         self._grams = {gram: np.array(numbers, np.int32) for gram, numbers in grams.items()}
-        self._sizes = np.array([len(_grams(spelt)) for spelt in self._spelt], np.float32)
+        self._sizes = np.array(sizes, np.float32)
 
-    def nearest(self, word: str) -> str | None:
+    def nearest(self, word: str) -> Correction | None:
         """Return the best correction of a word, or None where nothing is near enough.
 
         Near enough is one wrong letter in short words, two from 8 letters (Hangul: about three syllables), three from 14;
@@ -105,17 +121,17 @@ class Speller:
         if not hits:
             return None
         overlap = np.bincount(np.concatenate(hits), minlength=len(self._words)) / (self._sizes + len(grams))
-        best: tuple[int, float, int] | None = None
+        best: Correction | None = None
         for number in np.argsort(-overlap, kind="stable")[:60].tolist():
             other = self._spelt[number]
             if (not is_hangul and other[0] != spelt[0]) or ("가" <= self._words[number][0] <= "힣") != is_hangul:
                 continue
             far = distance(spelt, other, limit)
             if 0 < far <= limit:
-                candidate = (far, -float(self._counts[number]), number)
-                if best is None or candidate < best:
+                candidate = Correction(self._words[number], far, self._counts[self._words[number]])
+                if best is None or candidate.rank() < best.rank():
                     best = candidate
-        return self._words[best[2]] if best else None
+        return best
 
 
 def _grams(spelt: str) -> set[str]:

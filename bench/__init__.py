@@ -1,0 +1,1 @@
+"""Benchmarks: this library beside its peers, on the same records in one run."""
