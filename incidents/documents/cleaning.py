@@ -26,6 +26,14 @@ _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
 _INNER_LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\]\(#[^()\s]*\)")
 _ONLY_LINKS = re.compile(r"^[\s|·•*+/,>-]*$")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\]\(([^()\s]+)\)")
+_HANDLE = r"@[A-Za-z][\w.-]{0,38}(?![\w/@])"
+_ITEM_LINE = re.compile(r"^\s*(?:[-*+•☐☑]|\d{1,3}[.)])\s")
+_FIRST_HANDLES = re.compile(
+    rf"^(?P<before>\s*(?:[-*+•☐☑]|\d{{1,3}}[.)])\s+(?:\[[ xX]\]\s+)?)(?P<who>{_HANDLE}(?:[,\s]+{_HANDLE})*\s*[:：\-–—]?\s+)(?P<after>\S.*)$"
+)
+_LAST_HANDLES = re.compile(
+    rf"^(?P<before>.*\S)\s+(?P<who>{_HANDLE}(?:[,\s]+{_HANDLE})*)(?P<after>(?:\s*[(（][^()（）]*[)）])?)\s*$"
+)
 _WRAPPED = re.compile(r"^(?:\*[^*].*\*|_.*_|<.*>|\[.*\]|\{.*\}|\(.*\)|>.*)$", re.DOTALL)
 _INLINE_TAG = re.compile(r"</?(?:details|center|div|span|font|p|u|section|article)(?:\s[^<>]*)?>", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary[^<>]*>\s*(.*?)\s*</summary>", re.IGNORECASE | re.DOTALL)
@@ -63,7 +71,7 @@ def clean(markdown: str) -> tuple[str, tuple[Dropped, ...]]:
             dropped.append(Dropped(reason, line.strip()))
             kept.append("")
             continue
-        kept.append(_outside_code(_plain_html(line), dropped))
+        kept.append(_outside_code(_without_assignees(_plain_html(line), dropped), dropped))
     return "\n".join(kept), tuple(dropped)
 
 
@@ -103,6 +111,18 @@ def _outside_code(line: str, dropped: list[Dropped]) -> str:
     return "".join(pieces)
 
 
+def _without_assignees(line: str, dropped: list[Dropped]) -> str:
+    """A list item without the handles at its beginning or end that say whose it is (`- [ ] Mend it @kim (5/2)`)."""
+    if "@" not in line or not _ITEM_LINE.match(line):
+        return line
+    for pattern in (_FIRST_HANDLES, _LAST_HANDLES):
+        found = pattern.search(line)
+        if found:
+            dropped.append(Dropped(PEOPLE, found["who"].strip(" ,:")))
+            line = f"{found['before']}{found['after']}"
+    return line
+
+
 def _without_people(text: str, dropped: list[Dropped]) -> str:
     text = _INNER_LINK.sub(r"\1", text)
     if "http" in text:
@@ -137,10 +157,15 @@ def remains_of_template(text: str) -> str:
         return PLACEHOLDER if inner else RULE
     if any_match(rules().template, inner):
         return TEMPLATE
-    is_marked = bool(_WRAPPED.match(bare)) or text.lstrip().startswith(">")
-    if is_marked and any_match(rules().template_marked, bare.strip("*_<>[](){} ")):
+    if is_marked_hint(text) and any_match(rules().template_marked, bare.strip("*_<>[](){} ")):
         return TEMPLATE
     return ""
+
+
+def is_marked_hint(text: str) -> bool:
+    """Whether a paragraph is wholly in italics, in brackets or a quote, as templates write what should stand there."""
+    text = text.strip()
+    return text.startswith(">") or (len(text) <= 600 and bool(_WRAPPED.match(text)))
 
 
 def without_owner(item: str) -> tuple[str, str]:

@@ -15,8 +15,10 @@ from incidents.documents.cleaning import (
     COMMENT,
     NUMBER,
     RULE,
+    TEMPLATE,
     Dropped,
     clean,
+    is_marked_hint,
     remains_of_template,
 )
 from incidents.documents.items import list_items, to_items, without_boxes
@@ -24,7 +26,7 @@ from incidents.documents.outline import Block, Outline, Section, TooManySections
 from incidents.documents.reading import DocumentRefused, SourceText
 from incidents.documents.tables import labelled_values, parse_table
 from incidents.documents.times import first_date
-from incidents.documents.timing import IncidentTimes, TimeSources, find_times, timeline_of
+from incidents.documents.timing import IncidentTimes, TimeSources, find_times, looks_like_timeline, timeline_of
 from incidents.documents.titles import clean_title, title_from_filename
 from incidents.documents.vocabulary import (
     DROPPED_ROLES,
@@ -157,6 +159,7 @@ class _Mapper:
         self.tree = tree
         self.vocabulary = vocabulary
         self.prose: dict[str, list[str]] = {name: [] for name in TEXT_FIELDS}
+        self.has_labels: set[str] = set()  # prose in which some part stands under its own label
         self.items: dict[str, list[str]] = {name: [] for name in LIST_FIELDS}
         self.left_over: list[LeftOver] = []
         self.remains: list[LeftOver] = []
@@ -169,6 +172,7 @@ class _Mapper:
         self.first_statements: list[tuple[Entry, tuple[str, ...]]] = []
         self.preamble: list[LeftOver] = []
         self.filled_by_heading = self._fields_with_heading()
+        self.has_hints = self._count_hints() >= 2
 
     # --- the whole -----------------------------------------------------------------------------------------------
 
@@ -185,9 +189,9 @@ class _Mapper:
         self._summary_from_preamble()
         self.remains = [*self.preamble, *self.remains]
         self._limit_items()
-        self.times.dates.extend([*self.prose["symptom"], *self.prose["trigger"], *(part.text for part in self.remains)])
-        self.times.dates.extend(text for name in ("cause", "detection") for text in self.prose[name])
-        self.times.dates.extend(part.text for part in self.left_over)
+        texts = [*self.prose["symptom"], *self.prose["trigger"], *(part.text for part in self.remains)]
+        texts += [*self.prose["cause"], *self.prose["detection"], *(part.text for part in self.left_over)]
+        self.times.dates.extend(line for text in texts for line in text.split("\n") if any(map(str.isdigit, line)))
         times = find_times(self.times)
         prose = {name: self._storable_prose(name, parts) for name, parts in self.prose.items()}
         items = {name: tuple(filter(None, map(self._storable_item, found))) for name, found in self.items.items()}
@@ -216,6 +220,11 @@ class _Mapper:
                 found.add(match.role)
         return frozenset(found)
 
+    def _count_hints(self) -> int:
+        """How many sections open with a hint of the template in italics or the like."""
+        firsts = (section.blocks[0] for section in self.tree.root.walk() if section.blocks)
+        return sum(is_marked_hint(block.text) and bool(remains_of_template(block.text)) for block in firsts)
+
     # --- title ---------------------------------------------------------------------------------------------------
 
     def _title_sections(self) -> list[Section]:
@@ -237,6 +246,8 @@ class _Mapper:
 
     def _title(self, sections: Sequence[Section]) -> str:
         for section in sections:
+            if section is not sections[0] and (self.labelled_titles or bool(section.blocks) == bool(section.children)):
+                break
             title, cut = clean_title(section.heading)
             self.times.dates.insert(0, section.heading)
             self.times.zones.extend([section.heading] if first_date(section.heading) else [])
@@ -319,6 +330,8 @@ class _Mapper:
         role = _Role() if is_title or not section.heading else self._role(section, parent)
         name = section.name
         here = trail if is_title or not name else (*trail, name)
+        if not role.name and not is_title and looks_like_timeline(section):
+            role = _Role(Entry("timeline"), is_own=True)
         if role.name == "timeline":
             if parent.name != "timeline":
                 self.times.timelines.append(timeline_of(section, trail))
@@ -399,7 +412,7 @@ class _Mapper:
         for part in section.walk():
             if part is not section:
                 lines.append(f"**{part.name}**" if part.name else "")
-            lines.extend(block.text for block in part.blocks if block.kind != "rule")
+            lines.extend(block.text for block in self._without_remains(part.blocks))
         text = "\n\n".join(line for line in lines if line.strip())
         if text.strip():
             self.left_over.append(LeftOver(" › ".join(trail), text))
@@ -421,11 +434,19 @@ class _Mapper:
             if block.kind == "rule":
                 self.dropped.append(Dropped(RULE, block.text))
                 continue
-            if block.kind in ("paragraph", "quote") and (reason := remains_of_template(block.text)):
+            if block.kind in ("paragraph", "quote") and (reason := self._why_no_text(block, is_first=not kept)):
                 self.dropped.append(Dropped(reason, block.text))
                 continue
             kept.append(block)
         return kept
+
+    def _why_no_text(self, block: Block, *, is_first: bool) -> str:
+        """Why a paragraph is no text about the incident, `""` if it is.
+
+        Where a template explains its sections in italics, an unknown hint right under a heading is one as well.
+        """
+        reason = remains_of_template(block.text)
+        return reason or (TEMPLATE if is_first and self.has_hints and is_marked_hint(block.text) else "")
 
     # --- labelled values -----------------------------------------------------------------------------------------
 
@@ -449,7 +470,8 @@ class _Mapper:
 
     def _from_table(self, pairs: Sequence[tuple[str, str]], part: _Part) -> list[Block]:
         own: list[tuple[str, str]] = []
-        left: list[str] = []
+        left: list[tuple[str, str]] = []
+        is_preamble = not part.trail
         grouped: dict[str, list[tuple[Match, str, str]]] = {}
         for label, value in pairs:
             shown = display(label)
@@ -457,16 +479,13 @@ class _Mapper:
             sure = match if match is not None and match.score >= _SURE else None
             reason = remains_of_template(value)
             if reason:
-                self.dropped.append(Dropped(reason, f"{shown}: {value}".strip(": ")))
+                self.dropped.append(Dropped(reason, _pair(shown, value)))
             elif sure is None:
-                if part.role.name in FIELDS:
-                    own.append((shown, value))
-                else:
-                    left.append(f"{shown}: {value}" if shown else value)
+                (left if part.role.name == "facts" or is_preamble else own).append((shown, value))
             elif sure.role in FIELDS:
                 grouped.setdefault(self._entry(sure).role, []).append((sure, shown, value))
             elif not self._take_value(sure, shown, value):
-                left.append(f"{shown}: {value}" if shown else value)
+                left.append((shown, value))
         for role, rows in grouped.items():
             if role == part.role.name:
                 for match, shown, _ in rows:
@@ -477,7 +496,8 @@ class _Mapper:
                 keeps = len(rows) > 1 or match.entry.keep_label
                 self._put_value(match, shown, value, part.trail, with_label=keeps)
         if left:
-            self.remains.append(LeftOver(" › ".join(part.trail) or _PREAMBLE, _bullets(left)))
+            text = _bullets(_pair(label, value) for label, value in left)
+            self.remains.append(LeftOver(" › ".join(part.trail) or _PREAMBLE, text))
         return _values_as_blocks(own)
 
     def _from_list(self, block: Block, part: _Part) -> list[Block]:
@@ -595,7 +615,7 @@ class _Mapper:
         text = without_boxes(_joined(blocks))
         # A known time or figure says more with its label: "Time to detection: 155 minutes".
         short = with_label and label and (entry.keep_label or len(text) < 40)
-        self.prose[entry.role].append(f"{label}{'' if label.endswith('?') else ':'} {text}" if short else text)
+        self.prose[entry.role].append(_pair(label, text) if short else text)
 
     def _note_label(self, trail: tuple[str, ...], label: str, role: str, match: Match) -> str:
         place = " › ".join((*trail, label))
@@ -612,7 +632,11 @@ class _Mapper:
         if not texts:
             return
         is_part = not part.role.is_own and bool(part.name)
-        label = [f"**{part.label}**"] if (entry.keep_label and part.role.is_own) or is_part else []
+        # Behind a part with a label, one without would read as its continuation.
+        is_labelled = is_part or (part.role.is_own and (entry.keep_label or entry.role in self.has_labels))
+        label = [f"**{part.label}**"] if is_labelled and part.label else []
+        if label:
+            self.has_labels.add(entry.role)
         self.prose[entry.role].append("\n\n".join([*label, *texts]))
 
     def _put_items(self, part: _Part) -> None:
@@ -683,7 +707,9 @@ class _Mapper:
         chosen = [
             part
             for part in self.preamble
-            if len(part.text) >= _LEAST_SUMMARY and not part.text.lstrip().startswith(("|", "![", "`", ">", "-"))
+            if len(part.text) >= _LEAST_SUMMARY
+            and not part.text.lstrip().startswith(("|", "![", "`", ">", "-"))
+            and not any(self._label_of(line) for line in part.text.split("\n"))
         ]
         if chosen and len(self.placements) > 0:
             self.preamble = [part for part in self.preamble if part not in chosen]
@@ -771,10 +797,16 @@ def _bullets(items: Iterable[str]) -> str:
     return "\n".join("- " + item.strip().replace("\n", "\n  ") for item in items)
 
 
+def _pair(label: str, value: str) -> str:
+    """`label: value`; a question needs no colon."""
+    if not label:
+        return value
+    return f"{label} {value}" if label.endswith("?") else f"{label}: {value}"
+
+
 def _values_as_blocks(pairs: Sequence[tuple[str, str]]) -> list[Block]:
     """Labelled values of a section's own field: a single one as its text, more as a list with their labels."""
     pairs = [(label, value) for label, value in pairs if value.strip()]
     if len(pairs) == 1:
         return [Block("paragraph", pairs[0][1])]
-    texts = [f"{label}{'' if label.endswith('?') or not label else ':'} {value}".strip() for label, value in pairs]
-    return [Block("list", _bullets(texts))] if texts else []
+    return [Block("list", _bullets(_pair(label, value) for label, value in pairs))] if pairs else []

@@ -430,6 +430,10 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
             yield from flush()
             yield _Heading(line.strip(), BOLD_LEVEL)
             continue
+        if line.rstrip().endswith((":", "：")) and len(line) <= 60 and known(line) == "field":
+            yield from flush()
+            yield _Heading(line.strip(), BOLD_LEVEL)
+            continue
         label = _BOLD_LABEL.match(line)
         if label and known(label.group(2)):
             yield from flush()

@@ -98,7 +98,11 @@ def labelled_values(table: Table, vocabulary: HeadingVocabulary) -> tuple[tuple[
             return tuple((row[0], row[1]) for row in rows if row[0].strip() or row[1].strip())
         return None
     if table.width == 4:
-        rows = [row for row in (table.header, *table.rows) if any(cell.strip() for cell in row)]
+        columns = vocabulary.columns
+        heads = [fold(head) for head in table.header]
+        is_generic = heads[0] in columns["labels"] and heads[1] in columns["values"]
+        rows = [row for row in table.rows if any(cell.strip() for cell in row)]
+        rows = rows if is_generic else [table.header, *rows]
         labels = [row[at] for row in rows for at in (0, 2) if row[at].strip()]
         known = sum(_known(label, vocabulary) is not None for label in labels)
         if labels and known * 2 >= len(labels) and known >= 2:

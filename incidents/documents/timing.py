@@ -88,6 +88,14 @@ def timeline_of(section: Section, headings: Sequence[str] = ()) -> Timeline:
     return Timeline((*headings, section.heading), tuple(lines))
 
 
+def looks_like_timeline(section: Section) -> bool:
+    """Whether most lines of a section open with a time or a date, whatever its heading says."""
+    timeline = timeline_of(section)
+    lines = [text for line in timeline.lines if (text := _MARKS.sub("", line)).strip()]
+    timed = sum(any(reading.start <= _AT_START for reading in readings(text[:160])) for text in lines[:200])
+    return timed >= 3 and timed * 10 >= len(lines[:200]) * 6
+
+
 def find_times(sources: TimeSources) -> IncidentTimes:
     """The four times, each from the surest place that has it; the zone is the document's, or a guess marked as one."""
     return _Finder(sources).find()
