@@ -1,0 +1,44 @@
+"""What a server process loads once, before it forks: workers share its memory and answer their first request quickly."""
+
+from __future__ import annotations
+
+import gc
+import logging
+
+from django.db import DatabaseError, connections
+from django.http import QueryDict
+from django.template import loader
+from django.urls import get_resolver
+
+from incidents.catalogue import get_catalogue
+from incidents.errors import UserError
+from incidents.indexing import fresh_backend
+from incidents.listing import build_listing
+from incidents.search import parse_query
+
+logger = logging.getLogger(__name__)
+
+TEMPLATES = ("incidents/home.html", "incidents/incident_list.html", "incidents/incident_detail.html", "error.html")
+WORDS = "인증서 만료 etcd"  # any search loads the analyser, the dictionary and the index's lists of terms
+
+
+def warm_up() -> None:
+    """Load addresses, templates, catalogue, analyser and index, then let go of what may not cross a fork.
+
+    A library that isn't ready yet (no tables, no index) is no reason not to start: what is missing is loaded by the
+    first request, which also says what is wrong.
+    """
+    _ = get_resolver().reverse_dict
+    for name in TEMPLATES:
+        loader.get_template(name)
+    try:
+        get_catalogue()
+        fresh_backend().search(parse_query(WORDS))
+        listing = build_listing(QueryDict(f"q={WORDS.split()[0]}"))
+        _ = listing.rows, listing.facets
+    except (DatabaseError, UserError, OSError) as error:
+        logger.warning("not everything could be loaded before the workers start: %s", error)
+    finally:
+        connections.close_all()  # a database connection serves one process
+    gc.collect()
+    gc.freeze()  # what is loaded now lives on; the collector's marks would otherwise copy its pages in each worker
