@@ -29,7 +29,8 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]*)\]\(([^()\s]+)\)")
 _HANDLE = r"@[A-Za-z][\w.-]{0,38}(?![\w/@])"
 _ITEM_LINE = re.compile(r"^\s*(?:[-*+•☐☑]|\d{1,3}[.)])\s")
 _FIRST_HANDLES = re.compile(
-    rf"^(?P<before>\s*(?:[-*+•☐☑]|\d{{1,3}}[.)])\s+(?:\[[ xX]\]\s+)?)(?P<who>{_HANDLE}(?:[,\s]+{_HANDLE})*\s*[:：\-–—]?\s+)(?P<after>\S.*)$"
+    rf"^(?P<before>\s*(?:[-*+•☐☑]|\d{{1,3}}[.)])\s+(?:\[[ xX]\]\s+)?)"
+    rf"(?P<who>{_HANDLE}(?:[,\s]+{_HANDLE})*\s*[:：\-–—]?\s+)(?P<after>\S.*)$"
 )
 _LAST_HANDLES = re.compile(
     rf"^(?P<before>.*\S)\s+(?P<who>{_HANDLE}(?:[,\s]+{_HANDLE})*)(?P<after>(?:\s*[(（][^()（）]*[)）])?)\s*$"

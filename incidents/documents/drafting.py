@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from incidents.documents.account import LeftOver, Placement
 from incidents.documents.cleaning import Dropped
-from incidents.documents.mapping import LeftOver, Mapped, Placement, map_document
+from incidents.documents.mapping import Mapped, map_document
 from incidents.documents.reading import DocumentRefused, read_text
 from incidents.documents.suggesting import (
     DetectionSuggestion,

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from incidents.documents.vocabulary import HeadingVocabulary, Match, display, fold
+from incidents.documents.vocabulary import SURE, HeadingVocabulary, Match, display, fold
 
 _RULE_CELL = re.compile(r"^\s*:?-+:?\s*$")
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
@@ -118,7 +118,7 @@ def labelled_values(table: Table, vocabulary: HeadingVocabulary) -> tuple[tuple[
 
 def _known(label: str, vocabulary: HeadingVocabulary) -> Match | None:
     match = vocabulary.match(label, "label") if label.strip() and len(label) <= 90 else None
-    return match if match is not None and match.score >= 80 else None
+    return match if match is not None and match.score >= SURE else None
 
 
 def _is_list_head(header: tuple[str, ...], vocabulary: HeadingVocabulary) -> bool:

@@ -34,6 +34,8 @@ _VALUE_ROLES: Final = TIME_ROLES | DROPPED_ROLES.keys() | {"measure"}
 
 Place = Literal["heading", "label"]
 
+# From here on a heading or label means what it says; below, only where nothing around it says otherwise.
+SURE: Final = 78
 # A heading longer than this is a sentence, in which a phrase proves nothing.
 _LONGEST_HEADING: Final = 90
 _EXACT: Final = 100

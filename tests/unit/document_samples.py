@@ -99,12 +99,12 @@ def korean_form() -> bytes:
         document.add_paragraph(line, style="List Bullet")
     heading("7. 재발 방지 대책")
     measures = document.add_table(rows=3, cols=4)
-    texts = [
+    plan = [
         ("번호", "대책", "담당자", "기한"),
         ("1", "설정을 반영하기 전에 실행 계획을 비교한다", "박서준", "2월"),
         ("2", "느린 조회 경보를 건다", "정이레", "3월"),
     ]
-    for row, cells in enumerate(texts):
+    for row, cells in enumerate(plan):
         for column, text in enumerate(cells):
             measures.cell(row, column).text = text
     heading("8. 교훈")

@@ -238,6 +238,53 @@ def test_placeholders_leave_a_section_missing() -> None:
     assert {part.text for part in draft.dropped} >= {"TBD", "없음"}
 
 
+def test_sentence_of_a_template_leaves_the_lines_around_it() -> None:
+    draft = read("# X fails\n\n## Summary\n\nStart with the following:\nAll pumps stood still.\n")
+    assert draft.symptom == "All pumps stood still."
+    assert [part.text for part in draft.dropped] == ["Start with the following:"]
+
+
+def test_hints_in_italics_go_where_the_template_has_them_and_stay_elsewhere() -> None:
+    hint = "_Be very specific here._"
+    template = read(
+        "# X\n\n## Overview\n\n_Include a short sentence._\n\na\n\n"
+        f"## 원인\n\n_Describe it._\n\nb\n\n## Impact\n\n{hint}\n\nc\n"
+    )
+    assert template.symptom == "a\n\nc"
+    assert hint in {part.text for part in template.dropped}
+    assert read(f"# X\n\n## Impact\n\n{hint}\n\nc\n").symptom == f"{hint}\n\nc"
+
+
+def test_section_of_times_is_a_timeline_whatever_it_is_called() -> None:
+    lines = "- 10:00 첫 오류\n- 10:20 경보\n- 11:00 복구 완료\n"
+    draft = read(f"# 결제 멈춤 (2024-05-01)\n\n## 그날의 기록\n\n{lines}\n\n시각은 KST\n")
+    assert [part.heading for part in draft.left_over] == ["그날의 기록"]
+    assert draft.started_at is not None
+    assert draft.started_at.value.isoformat() == "2024-05-01T01:00:00+00:00"
+    assert not draft.zone_flag
+
+
+def test_assignees_of_items_are_dropped() -> None:
+    draft = read("# X\n\n## Action items\n\n- [ ] @kim, @lee: Mend it\n- [ ] Test it @park (5/2)\n- Ask @kim first\n")
+    assert draft.follow_ups == ("Mend it", "Test it (5/2)", "Ask 담당자 first")
+
+
+def test_title_comes_from_front_matter_before_a_second_heading() -> None:
+    draft = read("---\n제목: 결제가 멈춘 날\n---\n# 장애 회고\n\n## 그 밖의 이야기\n\n글\n\n## 원인\n\n잠금\n")
+    assert draft.title == "결제가 멈춘 날"
+    assert draft.cause == "잠금"
+
+
+def test_report_in_plain_labels_without_marks() -> None:
+    draft = read(
+        "What happened:\nLabels were cut off.\n\nCause:\nA driver.\n\n"
+        "Follow-up:\n1. Pin it\n\nLessons:\nA default is a change.\n",
+        "a.txt",
+    )
+    assert (draft.symptom, draft.cause) == ("Labels were cut off.", "A driver.")
+    assert (draft.follow_ups, draft.lesson) == (("Pin it",), "A default is a change.")
+
+
 def test_label_of_a_person_takes_only_its_own_paragraph() -> None:
     text = "The queue stood still for an hour, and nobody could pay."
     draft = read(f"# X fails\n\n**Author:** Kim\n\n{text}\n\n## Root cause\n\nA lock.\n")
