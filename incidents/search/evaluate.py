@@ -7,7 +7,7 @@ word counts over all fields together; forms of one atom are pooled; neighbouring
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -28,6 +28,9 @@ SECTION_WEIGHTS = {
     "title": 4.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
     "actions": 1.0, "follow_ups": 0.8, "lesson": 0.6, "organization": 2.0, "labels": 1.0, "sources": 0.6, "id": 1.0,
 }  # fmt: skip
+
+
+_WEAK_PARTICLES = frozenset("인 란 든 랑 아 야 나 쪽 뿐 씩 라 자".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,16 @@ class LruCache:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """A facet value's label or alias: (leaf, weight) pairs, their sum, the rows that have it, what naming it is worth."""
+
+    leaves: tuple[tuple[str, float], ...]
+    weight: float
+    rows: Rows
+    worth: float
+
+
 class Evaluator:
     """Evaluates plans on one index generation and remembers postings, atoms and needs."""
 
@@ -79,6 +92,8 @@ class Evaluator:
         self.total = len(reader.table.live)
         self._norms = self._section_norms()
         self._cache = LruCache(2_000)
+        self._known_labels: dict[int, _Label] = {}
+        self._known_parts: dict[str, tuple[tuple[int, float], ...]] = {}
 
     def _section_norms(self) -> NDArray[np.float32]:
         """Return float32[n, sections]: section weight over length normalization, for each document."""
@@ -114,7 +129,7 @@ class Evaluator:
 
     def atom(self, atom: Atom, section: int | None = None) -> tuple[Rows, Scores]:
         """Return the rows that hold any form of an atom, and their scores."""
-        return self._cache.get(("atom", atom, section), lambda: self._atom(atom, section))
+        return self._cache.get(("atom", atom.key, section), lambda: self._atom(atom, section))
 
     def _atom(self, atom: Atom, section: int | None) -> tuple[Rows, Scores]:
         """Score an atom: all its forms as one word, or its parts where they weigh more; facet aliases on top."""
@@ -133,27 +148,42 @@ class Evaluator:
             scores = scores * self.ranking.light
         return rows, scores
 
-    def label_scores(self, plan: Plan) -> tuple[Rows, Scores]:
-        """Return the rows whose facet values the query names, in a label's or alias's words, and what that is worth.
+    def label_scores(self, plan: Plan) -> list[tuple[Rows, float]]:
+        """Return (rows, worth) for each facet value that the query names, in its label's or an alias's words.
 
-        A label of several words may be named in part: its score falls with the square of the share left out.
+        A label of several words may be named in part: its worth falls with the square of the share left out. A row that
+        has several of the values is to take the best.
         """
         said: dict[str, float] = {}
+        near = self.ranking.near_label
         for atom in plan.atoms:
-            for weight, forms in ((1.0, (*atom.forms, *atom.alike)), (self.ranking.near_label, atom.near)):
-                for form in forms:
-                    for term, _ in form.terms:
-                        said[term] = max(said.get(term, 0.0), weight * form.weight)
-        touched = {number for term in said for number in self._label_numbers.get(term, ())}
-        dense = np.zeros(self.size)
-        for number in touched:
-            mark, leaves, weights, rows = self._label(number)
-            share = sum(w * said.get(leaf, 0.0) for leaf, w in zip(leaves, weights, strict=True)) / sum(weights)
+            for term, weight in atom.said:
+                if weight > said.get(term, 0.0):
+                    said[term] = weight
+            for term in atom.said_near:
+                if near > said.get(term, 0.0):
+                    said[term] = near
+        shares: dict[int, float] = {}
+        for term, said_weight in said.items():
+            for number, part in self._label_parts(term):
+                shares[number] = shares.get(number, 0.0) + said_weight * part
+        found = []
+        for number, share in shares.items():
             if share >= self.ranking.label_share:
-                worth = self.ranking.label if mark == LABEL else self.ranking.alias
-                dense[rows] = np.maximum(dense[rows], worth * share * share * sum(weights) ** 0.5 * self.idf(len(rows)))
-        rows = np.flatnonzero(dense)
-        return rows, dense[rows]
+                label = self._label(number)
+                found.append((label.rows, label.worth * share * share))
+        return found
+
+    def _label_parts(self, term: str) -> Sequence[tuple[int, float]]:
+        """Return (label's number, the term's share of the label's weight) of each label that has a term."""
+        known = self._known_parts.get(term)
+        if known is None:
+            numbers = self._label_numbers.get(term, ())
+            labels = [(number, self._label(number)) for number in numbers]
+            known = tuple((n, w / label.weight) for n, label in labels for leaf, w in label.leaves if leaf == term)
+            if known:
+                self._known_parts[term] = known
+        return known
 
     @cached_property
     def _labels(self) -> list[tuple[str, tuple[str, ...]]]:
@@ -167,16 +197,17 @@ class Evaluator:
                 out.setdefault(leaf, []).append(number)
         return out
 
-    def _label(self, number: int) -> tuple[str, tuple[str, ...], list[float], Rows]:
-        """Return a label's or alias's mark, its leaves, the weight of each and the rows that have it."""
-
-        def make() -> tuple[str, tuple[str, ...], list[float], Rows]:
+    def _label(self, number: int) -> _Label:
+        known = self._known_labels.get(number)
+        if known is None:
             mark, leaves = self._labels[number]
-            counts = [self.reader.count(leaf) for leaf in leaves]
+            weights = [0.3 + self.idf(self.reader.count(leaf)) for leaf in leaves]
             rows = self.reader.word(mark + " ".join(leaves)).documents()
-            return mark, leaves, [0.3 + self.idf(count) for count in counts], rows
-
-        return self._cache.get(("label", number), make)
+            worth = self.ranking.label if mark == LABEL else self.ranking.alias
+            total = sum(weights)
+            known = _Label(tuple(zip(leaves, weights, strict=True)), total, rows, worth * total**0.5 * self.idf(len(rows)))
+            self._known_labels[number] = known
+        return known
 
     def pooled(self, forms: list[tuple[Form, float]], section: int | None = None) -> tuple[Rows, Scores]:
         """Return rows and BM25F scores of some forms counted as one word."""
@@ -200,8 +231,7 @@ class Evaluator:
 
     def need(self, need: Need, plan: Plan) -> Rows:
         """Return the sorted rows that satisfy a need: its atoms (as a phrase if solid), or its own terms as typed."""
-        atoms = tuple(plan.atoms[i] for i in need.atoms)
-        return self._cache.get(("need", need, atoms), lambda: self._need(need, atoms))
+        return self._cache.get(("need", need.key), lambda: self._need(need, tuple(plan.atoms[i] for i in need.atoms)))
 
     def _need(self, need: Need, atoms: tuple[Atom, ...]) -> Rows:
         section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
@@ -235,7 +265,7 @@ class Evaluator:
 
         Every chunk must be found; phrases are not looked for. A particle at the end may be left out.
         """
-        return self._cache.get(("literal", need.clause), lambda: self._literal(need))
+        return self._cache.get(("literal", need.clause.field, need.clause.text), lambda: self._literal(need))
 
     def _literal(self, need: Need) -> tuple[Rows, Rows]:
         nothing = np.empty(0, np.int64)
@@ -261,10 +291,21 @@ class Evaluator:
         return whole, np.setdiff1d(loose, whole, assume_unique=True)
 
     def is_unknown(self, need: Need, plan: Plan) -> bool:
-        """Return whether no record holds a need's words or letters, or only the noun of a doubtful one (인증셔)."""
+        """Return whether no record holds a need's words or letters, or only the noun of a doubtful one (인증셔).
+
+        What is left without a particle counts as found, but not without 인, 란 and the like, which end many nouns.
+        """
+        if need.clause.is_phrase:
+            return not len(self.need(need, plan))
         words = need.clause.words
-        if len(words) == 1 and words[0].is_doubtful and not need.clause.is_phrase:
-            return not any(map(len, self.reader.literal(words[0].surface)))
+        if len(words) == 1:
+            word = words[0]
+            if not word.is_doubtful and len(self.need(need, plan)):
+                return False
+            if any(map(len, self.reader.literal(word.surface))):
+                return False
+            is_sure = word.surface[len(word.stem) :] not in _WEAK_PARTICLES
+            return not (word.stem and is_sure and not word.is_doubtful and any(map(len, self.reader.literal(word.stem))))
         return not len(self.need(need, plan)) and not any(map(len, self.literal(need)))
 
     def matches(self, plan: Plan) -> Rows:
@@ -300,18 +341,23 @@ class Evaluator:
     def scores(self, plan: Plan) -> Scores:
         """Return float64[n]: the score of every document for a plan, 0 where it holds none of its words."""
         dense = np.zeros(self.size)
-        sections = self._atom_sections(plan)
         for index, atom in enumerate(plan.atoms):
-            rows, scores = self.atom(atom, sections[index])
+            field = plan.fields[index]
+            rows, scores = self.atom(atom, SECTION_NUMBER[field] if field else None)
             dense[rows] += scores
             if atom.near:
                 near_rows, near_scores = self._cache.get(
-                    ("near", atom.near), lambda atom=atom: self.pooled([(form, 1.0) for form in atom.near])
+                    ("near", atom.key), lambda atom=atom: self.pooled([(form, 1.0) for form in atom.near])
                 )  # type: ignore[misc]
                 dense[near_rows] += self.ranking.near * near_scores
-        if self.ranking.label:
-            rows, scores = self.label_scores(plan)
-            dense[rows] += scores
+        labelled = self.label_scores(plan)
+        if len(labelled) == 1:
+            dense[labelled[0][0]] += labelled[0][1]
+        elif labelled:
+            best = np.zeros(self.size)
+            for rows, worth in labelled:
+                best[rows] = np.maximum(best[rows], worth)
+            dense += best
         for need in plan.needs:
             if not len(self.need(need, plan)):
                 inside, across = self.literal(need)
@@ -319,16 +365,9 @@ class Evaluator:
                 dense[across] += 0.25 * self.idf(len(across))
         if self.ranking.proximity:
             for left, right in zip(plan.atoms, plan.atoms[1:], strict=False):
-                rows, bonus = self._cache.get(("pair", left, right), lambda a=left, b=right: self._pair(a, b))  # type: ignore[misc]
+                rows, bonus = self._cache.get(("pair", left.key, right.key), lambda a=left, b=right: self._pair(a, b))  # type: ignore[misc]
                 dense[rows] += bonus
         return dense
-
-    def _atom_sections(self, plan: Plan) -> dict[int, int | None]:
-        out: dict[int, int | None] = {}
-        for need in plan.needs:
-            for index in need.atoms:
-                out[index] = SECTION_NUMBER[need.clause.field] if need.clause.field else None
-        return out
 
     def _pair(self, left: Atom, right: Atom) -> tuple[Rows, Scores]:
         """Return rows in which two atoms stand within the window, either way round, and their bonus."""

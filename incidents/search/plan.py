@@ -16,6 +16,7 @@ from incidents.search.thesaurus import Thesaurus
 SYNONYM_WEIGHT = 0.8
 ALIKE_WEIGHT = 0.6
 JOINED_WEIGHT = 0.6  # of the words that the thesaurus joins (`속도 제한`), each alone
+ATOMS_KEPT = 5_000
 PART_WEIGHT = 0.35  # of an identifier's parts where the whole isn't found
 
 
@@ -28,12 +29,12 @@ class Form:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """One thing to find, in any of its forms; the first form is the one typed.
+    """One thing to find, in any of its forms; the first form is the one typed. Atoms of one key are alike.
 
     alike and near: forms that only help ranking, nearly the same and related. parts: the words it is made of, each in all its
-    forms, since a record may hold those alone.
+    forms, since a record may hold those alone. said, said_near: the terms of all forms, for naming facet values.
     """
 
     text: str
@@ -42,9 +43,12 @@ class Atom:
     alike: tuple[Form, ...] = ()
     near: tuple[Form, ...] = ()
     parts: tuple[tuple[Form, ...], ...] = ()
+    key: str = ""
+    said: tuple[tuple[str, float], ...] = ()
+    said_near: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Need:
     """What one clause asks for: its atoms, next to each other if solid, or its own terms as typed."""
 
@@ -53,15 +57,20 @@ class Need:
     own: Form
     is_solid: bool
     is_required: bool = True
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything to look up for a query: atoms in order as typed, needs that refer to them by index."""
+    """Everything to look up for a query: atoms in order as typed, needs that refer to them by index.
+
+    fields: of each atom, the only field that it is looked for in, or None.
+    """
 
     atoms: tuple[Atom, ...]
     needs: tuple[Need, ...]
     excluded: tuple[Need, ...] = ()
+    fields: tuple[str | None, ...] = ()
 
 
 def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
@@ -69,6 +78,7 @@ def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
     positive = [clause for clause in query.clauses if not clause.is_negated]
     leaves = [_Leaf(n, *leaf, not c.is_phrase, c.field) for n, c in enumerate(positive) for leaf in _leaves(c)]
     atoms: list[Atom] = []
+    fields: list[str | None] = []
     owners: list[list[int]] = [[] for _ in positive]
     index = 0
     while index < len(leaves):
@@ -77,6 +87,7 @@ def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
         for number in dict.fromkeys(leaf.clause for leaf in group):
             owners[number].append(len(atoms))
         atoms.append(_atom(group, thesaurus))
+        fields.append(group[0].field)
         index = end
     is_light = [all(atoms[i].is_light for i in own) for own in owners]
     all_light = all(is_light)
@@ -84,11 +95,13 @@ def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
     for number, clause in enumerate(positive):
         if owners[number]:
             required = all_light or not is_light[number] or clause.is_phrase or clause.field is not None
-            needs.append(Need(clause, tuple(owners[number]), _own(clause), len(owners[number]) > 1, required))
+            keys = "+".join(atoms[index].key for index in owners[number])
+            key = f"{clause.field}|{clause.is_phrase}|{clause.text}|{keys}"
+            needs.append(Need(clause, tuple(owners[number]), _own(clause), len(owners[number]) > 1, required, key))
     excluded = tuple(
         Need(clause, (), _own(clause), False) for clause in query.clauses if clause.is_negated and _leaves(clause)
     )
-    return Plan(tuple(atoms), tuple(needs), excluded)
+    return Plan(tuple(atoms), tuple(needs), excluded, tuple(fields))
 
 
 def _part(leaves: tuple[str, ...], weight: float, thesaurus: Thesaurus) -> tuple[Form, ...]:
@@ -117,6 +130,11 @@ def _own(clause: Clause) -> Form:
 def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     """Return the atom of some leaves; its parts are the typed words it joins, or the terms of one word."""
     terms = tuple(leaf.term for leaf in group)
+    key = tuple((leaf.clause - group[0].clause, leaf.term, leaf.offset, leaf.is_plain) for leaf in group)
+    if key in thesaurus.atoms:
+        return thesaurus.atoms[key]
+    if len(thesaurus.atoms) > ATOMS_KEPT:
+        thesaurus.atoms.clear()
     clauses = list(dict.fromkeys(leaf.clause for leaf in group))
     first = group[0].offset
     offsets = [leaf.offset - first for leaf in group] if len(clauses) == 1 else list(range(len(group)))
@@ -130,8 +148,24 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
         parts = tuple(_part(word, JOINED_WEIGHT, thesaurus) for word in words)
     elif len(terms) > 1:
         parts = tuple(_part((term,), PART_WEIGHT, thesaurus) for term in dict.fromkeys(terms))
+    said: dict[str, float] = {}
     forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))
-    return Atom(" ".join(terms), forms, all(term in LIGHT for term in terms), alike, near, parts)
+    for form in (*forms, *alike):
+        for term, _ in form.terms:
+            said[term] = max(said.get(term, 0.0), form.weight)
+    made = Atom(
+        " ".join(terms),
+        forms,
+        all(term in LIGHT for term in terms),
+        alike,
+        near,
+        parts,
+        f"{' '.join(terms)}@{offsets}{len(clauses)}{group[0].is_plain}",
+        tuple(said.items()),
+        tuple(dict.fromkeys(term for form in near for term, _ in form.terms)),
+    )
+    thesaurus.atoms[key] = made
+    return made
 
 
 def word_form(word: Word) -> Form:

@@ -45,7 +45,8 @@ class SearchService:
         self._lock = threading.RLock()
         self._generation: object = None
         self._evaluator: Evaluator | None = None
-        self._results: LruCache = LruCache(RESULTS_KEPT)
+        self._results = LruCache(RESULTS_KEPT)
+        self._plans = LruCache(RESULTS_KEPT)
         self._terms: Callable[[], tuple[object, Sequence[TermRow]]] | None = None
         self._terms_version: object = None
         self._thesaurus: Thesaurus | None = None
@@ -71,6 +72,7 @@ class SearchService:
             self._thesaurus = Thesaurus([*shipped_rows(), *rows])
             self._terms_version = version
             self._results = LruCache(RESULTS_KEPT)
+            self._plans = LruCache(RESULTS_KEPT)
         return self._thesaurus
 
     def evaluator(self) -> Evaluator:
@@ -87,10 +89,11 @@ class SearchService:
         with self._lock:
             thesaurus = self.thesaurus()
             evaluator = self.evaluator()
-            return self._results.get(query, lambda: self._search(query, thesaurus, evaluator))
+            key = (query.text, query.is_as_typed)  # clauses follow from these
+            return self._results.get(key, lambda: self._search(query, thesaurus, evaluator))
 
     def _search(self, query: SearchQuery, thesaurus: Thesaurus, evaluator: Evaluator) -> SearchResult:
-        plan = make_plan(query, thesaurus)
+        plan = self._plan(query, thesaurus)
         unknown = [need for need in plan.needs if need.is_required and evaluator.is_unknown(need, plan)]
         interpretation = Interpretation("exact", query.text, query.text)
         jump = self._jump(query, evaluator)
@@ -116,6 +119,9 @@ class SearchService:
             make_inside=lambda: self._inside(evaluator, plan, full),
             make_near=lambda: self._near(plan, thesaurus, evaluator),
         )
+
+    def _plan(self, query: SearchQuery, thesaurus: Thesaurus) -> Plan:
+        return self._plans.get((query.text, query.is_as_typed), lambda: make_plan(query, thesaurus))
 
     def _jump(self, query: SearchQuery, evaluator: Evaluator) -> int | None:
         table = evaluator.reader.table

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 from incidents.search.korean import leaves_of
 
@@ -31,6 +32,7 @@ class Thesaurus:
         self.longest = 1
         self.texts: dict[tuple[str, ...], str] = {}
         self._terms: set[str] = set()
+        self.atoms: dict[tuple[tuple[int, str, int, bool], ...], Any] = {}  # what plan.py made of leaves, kept
         for row in rows:
             named = [(leaves_of(term), term) for term in row.terms]
             forms = [form for form, _ in named if form]

@@ -85,6 +85,7 @@ class WhooshBackend(SearchService, SearchBackend):
     def __init__(self, folder: Path | str) -> None:
         super().__init__()
         self.folder = Path(folder)
+        self._state_path = self.folder / "state.json"
         use_folder(self.folder / "analyser")
         self._open_lock = threading.Lock()
         self._seen: tuple[int, int, int] | None = None  # identity of the state file that `_state` was read from
@@ -162,10 +163,6 @@ class WhooshBackend(SearchService, SearchBackend):
         return WhooshSegment(SegmentReader(whole.storage, whole.schema, segment), files)
 
     # Writing
-
-    @property
-    def _state_path(self) -> Path:
-        return self.folder / "state.json"
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
