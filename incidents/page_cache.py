@@ -11,6 +11,7 @@ CSRF token, a cookie of their own or a header that forbids it. Everything else p
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -131,6 +132,8 @@ def _what_views_see(request: HttpRequest) -> tuple[str, ...] | None:
         "" if accept in {"", "*/*"} or accept.startswith("text/html,") else accept,
         *(meta.get(name, "") for name in HTMX_KEYS),
         _listing_before(meta.get("HTTP_REFERER", ""), host),
+        # A record says on which day it was read, for those who cite it.
+        datetime.now(UTC).date().isoformat() if request.path_info.startswith("/incidents/") else "",
     )
 
 
