@@ -35,6 +35,8 @@ _FIRST_HANDLES = re.compile(
 _LAST_HANDLES = re.compile(
     rf"^(?P<before>.*\S)\s+(?P<who>{_HANDLE}(?:[,\s]+{_HANDLE})*)(?P<after>(?:\s*[(（][^()（）]*[)）])?)\s*$"
 )
+_REMARK_PARTS = re.compile(r"\s*[,/;·]\s*")
+_OWNER_PART = re.compile(r"^(?:담당|담당자|책임자|owner|assignee|assigned to|responsible|dri|by)\b", re.IGNORECASE)
 _WRAPPED = re.compile(r"^(?:\*[^*].*\*|_.*_|<.*>|\[.*\]|\{.*\}|\(.*\)|>.*)$", re.DOTALL)
 _INLINE_TAG = re.compile(r"</?(?:details|center|div|span|font|p|u|section|article)(?:\s[^<>]*)?>", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary[^<>]*>\s*(.*?)\s*</summary>", re.IGNORECASE | re.DOTALL)
@@ -170,12 +172,20 @@ def is_marked_hint(text: str) -> bool:
 
 
 def without_owner(item: str) -> tuple[str, str]:
-    """An item without the remark at its end that says whose it is, and that remark."""
+    """An item without the remark at its end that says whose it is, and that remark.
+
+    Other parts of the remark stay (`담당: … / 기한: 5월`).
+    """
     first, _, rest = item.partition("\n")
     taken: list[str] = []
     for pattern in rules().owner_tail:
         found = pattern.search(first)
-        if found and found.start() > 0:
-            taken.append(found.group().strip())
-            first = first[: found.start()].rstrip()
+        if found is None or found.start() == 0:
+            continue
+        remark = found.group().strip()
+        parts = _REMARK_PARTS.split(remark.strip("()[]（） -–—"))
+        # A part without a label goes on with the names before it; a day or a labelled part doesn't.
+        kept = [part for part in parts if not _OWNER_PART.match(part) and (re.search(r"[:：]|\d", part))]
+        first = first[: found.start()].rstrip() + (f" ({', '.join(kept)})" if kept else "")
+        taken.append(", ".join(part for part in parts if part not in kept) if kept else remark)
     return (f"{first}\n{rest}" if rest else first), " ".join(taken)

@@ -11,6 +11,8 @@ from incidents.documents.vocabulary import heading_vocabulary
 
 _MARKER = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])(?:(\s{1,4})|$)")
 _BOX = re.compile(r"^(\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?)(?:\[[ xX✓✔-]\]|[☐☑☒✅✔❌⬜🔲])\s*(?=\S|$)")
+_TIMED = re.compile(r"^[*_`(\[]*\d{1,2}:\d\d")
+_SENTENCE_END = re.compile(r"(?:[.!]|다|[음함임됨])[)*_`]*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 
 
@@ -115,6 +117,10 @@ def to_items(blocks: Sequence[Block], heading: str = "") -> Items:
             prose.append(block.text)
         elif block.kind == "code" and has_own and items:
             items[-1] = f"{items[-1]}\n\n{block.text}"
+        elif steps := _steps(block):
+            for step in steps:
+                put(step)
+            has_own = True
         elif block.kind == "paragraph" and block.text.rstrip().endswith((":", "：")) and following in ("list", "table"):
             remains.append(block.text)
         else:
@@ -130,6 +136,17 @@ def to_items(blocks: Sequence[Block], heading: str = "") -> Items:
         if len(items) > 1 and blocks and blocks[0].kind not in ("list", "table"):
             items.insert(0, items.pop())
     return Items(tuple(items), tuple(remains), tuple(dropped))
+
+
+def _steps(block: Block) -> tuple[str, ...]:
+    """The lines of a paragraph or quote that are one step each: all open with a time, or all end like sentences."""
+    if block.kind not in ("paragraph", "quote"):
+        return ()
+    lines = [line.strip().removeprefix(">").strip() for line in block.text.split("\n")]
+    lines = [line for line in lines if line]
+    if len(lines) < 2 or not (all(map(_TIMED.match, lines)) or all(map(_SENTENCE_END.search, lines))):
+        return ()
+    return tuple(lines)
 
 
 def _prefixed(heading: str, item: str) -> str:

@@ -12,6 +12,7 @@ from incidents.documents.cleaning import remains_of_template
 from incidents.documents.items import list_items, to_items, without_boxes
 from incidents.documents.outline import Block, outline
 from incidents.documents.tables import labelled_values, parse_table
+from incidents.documents.times import readings
 from incidents.documents.vocabulary import (
     DROPPED_ROLES,
     FIELDS,
@@ -146,6 +147,9 @@ class LabelSorter:
             return True
         if role in TIME_ROLES:
             self.account.times.labelled.append((role, value))
+        elif role == "measure" and any(reading.day and reading.minute is not None for reading in readings(value)):
+            # "장애 시간: 2024-06-01 13:00 ~ 13:47" is a period, "장애 시간: 47분" a length.
+            self.account.times.labelled.append(("period", value))
         elif role == "zone":
             self.account.times.zones.append(value)
         elif role == "source":

@@ -179,6 +179,9 @@ class _Mapper:
         """Lines of the text that may name the day, where no label, title or file name does."""
         account = self.account
         texts = [*account.prose["symptom"], *account.prose["trigger"], *(part.text for part in account.remains)]
+        account.times.statements.extend(
+            line for text in texts[: len(account.prose["symptom"])] for line in text.split("\n")
+        )
         texts += [*account.prose["cause"], *account.prose["detection"], *(part.text for part in account.left_over)]
         account.times.dates.extend(line for text in texts for line in text.split("\n") if any(map(str.isdigit, line)))
 

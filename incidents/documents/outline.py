@@ -36,6 +36,7 @@ _TABLE_LINE = re.compile(r"^\s*\|.*\|\s*$|^\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _BOLD_LINE = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)(.{1,160}?)(?<=\S)\1\s*[:：]?\s*$")
 _BOLD_LABEL = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)([^*_\n]{1,80}?)\s*(?:[:：]\s*\1|\1\s*[:：])\s*(\S.*)$", re.DOTALL)
+_MORE_LABELS = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])")
 _PLAIN_LABEL = re.compile(r"^\s{0,3}([^\s:：|`*_>#][^:：|`\n]{0,39}?)\s*[:：]\s+(\S.*)$", re.DOTALL)
 _MARKED = re.compile(
     r"^\s{0,3}(?:[□■▣◆◇▶►◎●○※❏]|ㅇ(?=\s)|\d{1,2}(?:\.\d{1,2})*[.)]?(?=\s)|[가-하][.)]|[①-⑳]|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]\.?|【|\[|<|《)\s*\S"
@@ -421,7 +422,7 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
     labels = sum(bool(_PLAIN_LABEL.match(line) or _BOLD_LABEL.match(line)) for line in lines)
     for number, line in enumerate(lines):
         bold = _bold_heading(line)
-        if bold and (number == 0 or known(bold)):
+        if bold and (number == 0 or known(bold) or bold.endswith("?")):
             is_value = known(bold) == "value"
             yield from flush()
             yield _Heading(bold, LABEL_LEVEL if is_value else BOLD_LEVEL, "own" if is_value else "all")
@@ -435,7 +436,8 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
             yield _Heading(line.strip(), BOLD_LEVEL)
             continue
         label = _BOLD_LABEL.match(line)
-        if label and known(label.group(2)):
+        # Several labels in one line are values, not sections: `**Owner:** … · **Status:** …`.
+        if label and known(label.group(2)) and not _MORE_LABELS.search(label.group(3)):
             yield from flush()
             yield _Heading(label.group(2), LABEL_LEVEL, "all" if known(label.group(2)) == "field" else "own")
             gathered.append(label.group(3))

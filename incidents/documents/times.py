@@ -80,7 +80,7 @@ _STATEMENT = re.compile(
     r"(?:\b(?:times?|timestamps?|hours|timezone)\b[^.\n|\d]{0,30}|(?:시각|시간|일시|시간대)[^.\n|\d]{0,14})$",
     re.IGNORECASE,
 )
-_RANGE_WORD = re.compile(r"[~∼～–—→]|->|\bto\b|\buntil\b|부터|까지")
+_RANGE_WORD = re.compile(r"[~∼～–—→]|->|\bto\b|\buntil\b|\bbetween\b.*\band\b|부터|까지", re.DOTALL)
 _MARKUP = str.maketrans("*_`", "   ")
 _BASIS_KOREAN = re.compile(r"^\s*(?:입니다|이다|기준|로\s*적|으로\s*적|로\s*표기|으로\s*표기)")
 _RANGE_SIGN = re.compile(r"^\s*(?:~|∼|～|–|—|→|->|-|to|until|till|through|부터|에서)\s*", re.IGNORECASE)

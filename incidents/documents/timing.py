@@ -47,7 +47,8 @@ class Timeline:
 class TimeSources:
     """What a document says about its times, gathered while its sections are placed.
 
-    `labelled` holds (role, value) in document order; `dates` are texts that may name the day, the surest first.
+    `labelled` holds (role, value) in document order; `dates` are texts that may name the day, the surest first;
+    `statements` are lines of the summary.
     """
 
     text: str = ""
@@ -55,6 +56,7 @@ class TimeSources:
     timelines: list[Timeline] = field(default_factory=list)
     dates: list[str] = field(default_factory=list)
     zones: list[str] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class _Finder:
                 self._put(found, "started_at", first, value)
                 self._put(found, "resolved_at", second, value)
         self._from_timelines(found)
+        self._from_statements(found)
         if "started_at" not in found and self.day is not None:
             day, basis = self.day
             self._put(found, "started_at", Reading(day=day), basis)
@@ -189,6 +192,18 @@ class _Finder:
                 end = "첫" if role == "started_at" else "마지막"
                 name = "시작" if role == "started_at" else "복구"
                 self.remarks.append(f"{name} 시각은 타임라인의 {end} 줄에서 읽었습니다: {found[role].basis}")
+
+    def _from_statements(self, found: dict[str, FoundTime]) -> None:
+        """Reads the first statement of the summary that gives a day with its time, where nothing else gives a start."""
+        if "started_at" in found and found["started_at"].precision == "minute":
+            return
+        for statement in self.sources.statements:
+            first, second = period(statement[:2_000])
+            if first is not None and first.day is not None and first.minute is not None:
+                self._put(found, "started_at", first, statement)
+                self._put(found, "resolved_at", second, statement)
+                self.remarks.append(f"시각을 본문에서 읽었습니다: {' '.join(statement.split())[:120]}")
+                return
 
     def _entries(self, timeline: Timeline) -> tuple[list[tuple[str, Reading]], Zone | None]:
         zone = next((named for heading in reversed(timeline.headings) if (named := zone_named(heading))), None)

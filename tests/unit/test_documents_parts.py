@@ -118,6 +118,12 @@ def test_code_belongs_to_the_item_before_and_a_lead_in_to_the_note() -> None:
     assert found.remains == ("We did this:",)
 
 
+def test_lines_that_are_one_step_each_become_items() -> None:
+    assert to_items([Block("quote", "> 14:50 갱신\n> 16:05 확인")]).items == ("14:50 갱신", "16:05 확인")
+    assert to_items([Block("paragraph", "껐다.\n다시 켰다.")]).items == ("껐다.", "다시 켰다.")
+    assert to_items([Block("paragraph", "껐다가\n다시 켰다.")]).items == ("껐다가\n다시 켰다.",)
+
+
 def test_part_of_a_section_gives_its_name_to_its_items() -> None:
     assert to_items([Block("list", "- a\n- b")], "단기").items == ("단기: a", "단기: b")
     assert to_items([Block("paragraph", "a"), Block("code", "```\nx\n```")], "임시").items == (
@@ -222,6 +228,8 @@ def test_remains_of_a_template(text: str, is_remains: bool) -> None:
         ("고친다 (담당: 김하나)", "고친다", "(담당: 김하나)"),
         ("Mend it — owner: Kim", "Mend it", "— owner: Kim"),
         ("Mend it (담당자)", "Mend it", "(담당자)"),
+        ("고친다 (담당: 김하나 / 기한: 5월 2일)", "고친다 (기한: 5월 2일)", "담당: 김하나"),
+        ("고친다 (담당: 김하나, 이두리)", "고친다", "(담당: 김하나, 이두리)"),
         ("시계 차이 경보 (~12/17)", "시계 차이 경보 (~12/17)", ""),
         ("Tell the owner of the queue", "Tell the owner of the queue", ""),
     ],
@@ -241,6 +249,8 @@ def test_owner_at_the_end_of_an_item(item: str, kept: str, owner: str) -> None:
         ("은행에서 같은 파일이 왔다고 알려 왔다.", "third-party"),
         ("야간 배치 작업이 실패해 알았다.", "job-failure"),
         ("Our vendor notified us by mail.", "third-party"),
+        ("By an alarm on consumer lag.", "alert"),
+        ("모니터링 알람", "alert"),
         ("Time to detection: 155 minutes", "unknown"),
         ("No alert fired and nobody noticed.", "unknown"),
         ("", "unknown"),

@@ -149,6 +149,14 @@ def test_only_a_day_stays_a_day() -> None:
     assert stamp(found.started_at) == datetime(2023, 3, 3)
 
 
+def test_summary_gives_the_times_that_nothing_else_gives() -> None:
+    statement = "On May 4, 2021 it was down between 15:58 and 17:21 UTC."
+    found = find_times(TimeSources(text=statement, statements=["Down for an hour.", statement]))
+    assert stamp(found.started_at) == datetime(2021, 5, 4, 15, 58)
+    assert stamp(found.resolved_at) == datetime(2021, 5, 4, 17, 21)
+    assert found.remarks == (f"시각을 본문에서 읽었습니다: {statement}",)
+
+
 def test_year_alone_is_known_from_a_name() -> None:
     found = find_times(TimeSources(dates=["PM2024-007 - Ingress"]))
     assert (found.started_at, found.year) == (None, 2024)
