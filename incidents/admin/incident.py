@@ -22,6 +22,7 @@ from incidents.admin.assist import AssistMixin, kept_text
 from incidents.admin.concurrency import rebase
 from incidents.admin.fields import TermChoiceField
 from incidents.admin.forms import IncidentForm, submitted_record
+from incidents.admin.imports import ImportsMixin
 from incidents.admin.inlines import (
     CauseInline,
     ComponentInline,
@@ -45,7 +46,7 @@ TEXT_FIELDS = ("symptom", "trigger", "cause", "contributing_factors", "detection
 
 
 @admin.register(Incident)
-class IncidentAdmin(AssistMixin, ProposalsMixin, MovesMixin):
+class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
     form = IncidentForm
     change_form_template = "admin/incidents/incident/change_form.html"
     list_display = ("shown_id", "title", "organization", "year", "shown_status", "version", "updated_at")
@@ -339,7 +340,7 @@ class IncidentAdmin(AssistMixin, ProposalsMixin, MovesMixin):
             )
 
     def get_urls(self) -> list[URLPattern]:
-        return [*self.assist_urls(), *self.move_urls(), *super().get_urls()]
+        return [*self.assist_urls(), *self.import_urls(), *self.move_urls(), *super().get_urls()]
 
 
 def _was_public(incident: Incident) -> bool:
