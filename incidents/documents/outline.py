@@ -38,6 +38,7 @@ _BOLD_LINE = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)(.{1,160}?)(?<=\S)\1\s*[:：]?\
 _BOLD_LABEL = re.compile(r"^\s{0,3}(\*\*|__)(?=\S)([^*_\n]{1,80}?)\s*(?:[:：]\s*\1|\1\s*[:：])\s*(\S.*)$", re.DOTALL)
 _MORE_LABELS = re.compile(r"(?:\*\*|__)[^*_\n]{1,80}(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)\s*[:：])")
 _PLAIN_LABEL = re.compile(r"^\s{0,3}([^\s:：|`*_>#][^:：|`\n]{0,39}?)\s*[:：]\s+(\S.*)$", re.DOTALL)
+_MORE_PLAIN_LABELS = re.compile(r"\s[/|·]\s+[^\s:：/|]{1,20}\s*[:：]")
 _MARKED = re.compile(
     r"^\s{0,3}(?:[□■▣◆◇▶►◎●○※❏]|ㅇ(?=\s)|\d{1,2}(?:\.\d{1,2})*[.)]?(?=\s)|[가-하][.)]|[①-⑳]|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]\.?|【|\[|<|《)\s*\S"
 )
@@ -444,7 +445,8 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
             continue
         # One `Impact: …` is a heading; a row of labels is a table without lines and stays together.
         plain = _PLAIN_LABEL.match(line)
-        if plain and number == 0 and labels == 1 and known(plain.group(1)):
+        is_lone = plain and number == 0 and labels == 1 and not _MORE_PLAIN_LABELS.search(line)
+        if plain and is_lone and known(plain.group(1)):
             yield from flush()
             yield _Heading(plain.group(1), LABEL_LEVEL, "lone" if known(plain.group(1)) == "field" else "own")
             gathered.append(plain.group(2))

@@ -231,6 +231,8 @@ def _compare(vocabulary: HeadingVocabulary, key: str, place: Place) -> Iterator[
     for phrase in _near(vocabulary, key):
         if allowed(vocabulary.phrases[phrase]):
             yield Match(vocabulary.phrases[phrase], _MISSPELT, phrase)
+    if place == "label":
+        return  # a label that only holds a phrase proves nothing, and there are many of them
     for phrase, entry in vocabulary.phrases.items():
         # A word that is too short for a heading proves nothing as a part of one.
         if not entry.labels_only and (share := _share(phrase, key)):

@@ -1,6 +1,8 @@
 """Foreign post-mortems become drafts: every document that was given, and ten shapes of templates that people use."""
 
 import re
+import subprocess
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from incidents.documents.tables import parse_table
 from incidents.documents.vocabulary import DROPPED_ROLES, FIELDS, LIST_FIELDS, TEXT_FIELDS
 from incidents.errors import UserError
 from incidents.record_text import text_problems
-from tests.unit.document_samples import DOCUMENTS, GIVEN, Sample, samples, taxonomy, variants
+from tests.unit.document_samples import DOCUMENTS, GIVEN, ROOT, Sample, samples, taxonomy, variants
 
 ALL = [*samples(GIVEN), *samples(DOCUMENTS)]
 OWN = list(samples(DOCUMENTS))
@@ -317,3 +319,17 @@ def test_report_names_every_section_and_what_is_missing() -> None:
 def test_refusal_is_an_error_for_the_reader() -> None:
     with pytest.raises(DocumentRefused, match=r"^a\.pdf: 읽을 수 없는 형식입니다"):
         read_document(b"%PDF-1.7", "a.pdf", taxonomy())
+
+
+def test_reading_documents_needs_no_django() -> None:
+    probe = "import sys, incidents.documents; print(any(name.split('.')[0] == 'django' for name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_line_of_several_labels_is_no_section() -> None:
+    draft = read("# X\n\n**Owner:** Kim · **Impact:** All users\n\n작성: 김 / 감지: 경보로 알았다\n\n## 원인\n\n잠금\n")
+    assert draft.symptom == "Impact: All users"
+    assert draft.detection == "감지: 경보로 알았다"
+    assert draft.detection_method == "alert"
+    assert [part.text for part in draft.dropped] == ["Owner: Kim", "작성: 김"]
