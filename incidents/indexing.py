@@ -19,6 +19,7 @@ from incidents.models import Incident, LibraryState, is_followed_by
 from incidents.search import SearchBackend, SearchDocument, get_search_backend
 from incidents.search_documents import iterate_documents
 from incidents.states import Status
+from kb.router import reading_from_primary
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,11 @@ def sync_index(*, step: Step | None = None) -> int:
     Safe to be called by any number of processes at once: each looks again once it may write, so that of two that want
     to build one does. Raises SearchUnavailable and OSError.
     """
-    backend = get_search_backend()
+    with reading_from_primary():  # what a replica hasn't got yet may not be missing from the index
+        return _sync(get_search_backend(), step)
+
+
+def _sync(backend: SearchBackend, step: Step | None) -> int:
     revision = LibraryState.objects.current_revision()
     if not _can_catch_up(backend, revision):
         return _rebuild(step, is_wanted=lambda: not _can_catch_up(backend, LibraryState.objects.current_revision()))
@@ -85,7 +90,8 @@ def sync_index(*, step: Step | None = None) -> int:
 
 def rebuild_index(*, step: Step | None = None) -> int:
     """Build the index anew beside the old one, swap them, and return the revision it has."""
-    return _rebuild(step, is_wanted=None)
+    with reading_from_primary():
+        return _rebuild(step, is_wanted=None)
 
 
 def _can_catch_up(backend: SearchBackend, revision: int) -> bool:

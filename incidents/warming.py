@@ -1,4 +1,4 @@
-"""What a server process loads once, before it forks: workers share its memory and answer their first request quickly."""
+"""What a server process loads once, before it forks: workers share its memory and answer the first request quickly."""
 
 from __future__ import annotations
 

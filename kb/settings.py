@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from kb.env import env_bool, env_choice, env_int, env_list, env_str, env_url, secret_key
 
@@ -45,6 +46,7 @@ MIDDLEWARE = [
     "incidents.api.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kb.router.ReplicaMiddleware",
     "incidents.page_cache.PageCacheMiddleware",
     "csp.middleware.CSPMiddleware",
     "incidents.middleware.UserErrorMiddleware",
@@ -86,15 +88,24 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY",
 }
-DATABASES: dict[str, Any] = {
-    "default": dj_database_url.parse(
-        env_str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'library.sqlite3'}"), conn_max_age=600, conn_health_checks=True
-    )
-}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
-    # A file, as in use: an in-memory database is one connection for all threads and knows no locks.
-    DATABASES["default"]["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+def database(url: str) -> dict[str, Any]:
+    """Return one of DATABASES from an address; connections stay open, and PostgreSQL's are looked after."""
+    settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=600)}
+    if settings["ENGINE"] == "django.db.backends.sqlite3":
+        settings["OPTIONS"] = SQLITE_OPTIONS
+        # A file, as in use: an in-memory database is one connection for all threads and knows no locks.
+        settings["TEST"] = {"NAME": DATA_DIR / "test.sqlite3"}
+    else:
+        settings["CONN_HEALTH_CHECKS"] = True
+        # Behind pgbouncer's transaction pooling a cursor can't outlive its statement on the server.
+        settings["DISABLE_SERVER_SIDE_CURSORS"] = env_bool("KB_PGBOUNCER", default=False)
+    return settings
+
+
+DATABASES: dict[str, Any] = {"default": database(env_str("DATABASE_URL", f"sqlite:///{DATA_DIR / 'library.sqlite3'}"))}
+if REPLICA_URL := env_str("DATABASE_REPLICA_URL"):
+    DATABASES["replica"] = database(REPLICA_URL) | {"TEST": {"MIRROR": "default"}}
+    DATABASE_ROUTERS = ["kb.router.ReplicaRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 SEARCH_BACKENDS = {
@@ -102,6 +113,8 @@ SEARCH_BACKENDS = {
     "postgres": "incidents.search.postgres_backend.PostgresBackend",
 }
 SEARCH_BACKEND = SEARCH_BACKENDS[env_choice("KB_SEARCH_BACKEND", "whoosh", tuple(SEARCH_BACKENDS))]
+if "postgres" in SEARCH_BACKEND and DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
+    raise ImproperlyConfigured("KB_SEARCH_BACKEND=postgres needs a DATABASE_URL that starts with postgres://")
 
 CACHE_URL = env_str("KB_CACHE_URL")
 CACHES: dict[str, Any] = {
