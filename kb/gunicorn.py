@@ -3,9 +3,10 @@
 docs/decisions/server.md says what was measured and why it is gunicorn.
 """
 
+from pathlib import Path
 from typing import Any
 
-from kb.env import env_int
+from kb.env import env_int, env_str
 
 preload_app = True
 worker_class = "kb.worker.GatheringWorker"
@@ -17,6 +18,7 @@ max_requests = 0
 limit_request_line = 8190
 limit_request_fields = 60
 accesslog = None
+control_socket_disable = True  # it would lie in the home folder, one for all libraries of a user
 
 
 def when_ready(server: Any) -> None:
@@ -24,3 +26,18 @@ def when_ready(server: Any) -> None:
     from incidents.warming import warm_up  # needs the application's settings
 
     warm_up()
+
+
+def on_starting(server: Any) -> None:
+    """Forget the figures of the processes before."""
+    from incidents.metrics import forget_processes
+
+    forget_processes(Path(env_str("KB_DATA_DIR", "var")).expanduser())
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """Let a worker's gauges go with it."""
+    from incidents.metrics import forget_process, get_metrics
+
+    if get_metrics() is not None:
+        forget_process(worker.pid)
