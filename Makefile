@@ -50,11 +50,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements.lock | $(VENV)/bin/python
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	touch $@
 
 $(VENV)/.installed-dev: requirements-dev.lock | $(VENV)/bin/python
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	touch $@ $(VENV)/.installed
 
 # The browser of the tests and the Hangul glyphs it draws come from Debian's packages.
