@@ -83,9 +83,7 @@ def made_library(count: int, seed: int = 1) -> Iterator[SearchDocument]:
     """
     rng = random.Random(seed)
     source = library()
-    sentences = {
-        name: [s for d in source for s in _SENTENCE.split(d.sections[name]) if s] for name in SECTIONS
-    }
+    sentences = {name: [s for d in source for s in _SENTENCE.split(d.sections[name]) if s] for name in SECTIONS}
     sizes = {name: [sum(1 for s in _SENTENCE.split(d.sections[name]) if s) for d in source] for name in SECTIONS}
     for number in range(1, count + 1):
         like = rng.choice(source)
@@ -96,9 +94,7 @@ def made_library(count: int, seed: int = 1) -> Iterator[SearchDocument]:
             organization=like.organization,
             labels=like.labels,
             aliases=like.aliases,
-            sections={
-                name: " ".join(rng.choices(sentences[name], k=rng.choice(sizes[name]))) for name in SECTIONS
-            },
+            sections={name: " ".join(rng.choices(sentences[name], k=rng.choice(sizes[name]))) for name in SECTIONS},
             sources=like.sources,
             year=like.year,
             sort_date=like.sort_date + rng.randrange(-180, 180),

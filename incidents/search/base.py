@@ -172,7 +172,9 @@ class SearchBackend(ABC):
         """Return completions for what has been typed so far, a syllable half composed or initials only included."""
 
     @abstractmethod
-    def update(self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0) -> None:
+    def update(
+        self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0
+    ) -> None:
         """Put documents into the index in place of their former state and take others out, in one generation."""
 
     @abstractmethod

@@ -69,7 +69,9 @@ def section_texts(document: SearchDocument) -> tuple[str, ...]:
         document.organization,
         "",  # labels stand apart, see LABEL
         "\n".join(_source_text(source) for source in document.sources),
-        " ".join((document.public_id, str(document.year), *(HEADINGS[name] for name in SECTIONS[1:9] if sections.get(name)))),
+        " ".join(
+            (document.public_id, str(document.year), *(HEADINGS[name] for name in SECTIONS[1:9] if sections.get(name)))
+        ),
     )
 
 

@@ -139,7 +139,9 @@ class Evaluator:
             dense = np.zeros(self.size)
             if several:
                 for part in atom.parts:
-                    part_rows, part_scores = self.pooled([(form, form.weight / part[0].weight) for form in part], section)
+                    part_rows, part_scores = self.pooled(
+                        [(form, form.weight / part[0].weight) for form in part], section
+                    )
                     dense[part_rows] += part[0].weight * part_scores
             dense[rows] = np.maximum(dense[rows], scores)
             rows = np.flatnonzero(dense)
@@ -205,7 +207,9 @@ class Evaluator:
             rows = self.reader.word(mark + " ".join(leaves)).documents()
             worth = self.ranking.label if mark == LABEL else self.ranking.alias
             total = sum(weights)
-            known = _Label(tuple(zip(leaves, weights, strict=True)), total, rows, worth * total**0.5 * self.idf(len(rows)))
+            known = _Label(
+                tuple(zip(leaves, weights, strict=True)), total, rows, worth * total**0.5 * self.idf(len(rows))
+            )
             self._known_labels[number] = known
         return known
 
@@ -245,7 +249,10 @@ class Evaluator:
                 groups.append((places, max(form.width for form in atom.forms)))
             found.append(_neighbours(groups).documents())
         if section is None and not need.clause.is_phrase:
-            found += [self.reader.word(LABEL + " ".join(term for term, _ in form.terms)).documents() for form in (need.own, *atoms[0].forms)]
+            found += [
+                self.reader.word(LABEL + " ".join(term for term, _ in form.terms)).documents()
+                for form in (need.own, *atoms[0].forms)
+            ]
         present = [rows for rows in found if len(rows)]
         if not present:
             return np.empty(0, np.int64)
@@ -256,7 +263,9 @@ class Evaluator:
         rows = self.need(need, plan)
         if not len(rows):
             return self.literal(need)[0]
-        if all(word.kind == "ending" for word in need.clause.words):  # 에서, 까지: seldom a word, everywhere at the end of one
+        if all(
+            word.kind == "ending" for word in need.clause.words
+        ):  # 에서, 까지: seldom a word, everywhere at the end of one
             return np.union1d(rows, self.literal(need)[0])
         return rows
 
@@ -305,7 +314,9 @@ class Evaluator:
             if any(map(len, self.reader.literal(word.surface))):
                 return False
             is_sure = word.surface[len(word.stem) :] not in _WEAK_PARTICLES
-            return not (word.stem and is_sure and not word.is_doubtful and any(map(len, self.reader.literal(word.stem))))
+            return not (
+                word.stem and is_sure and not word.is_doubtful and any(map(len, self.reader.literal(word.stem)))
+            )
         return not len(self.need(need, plan)) and not any(map(len, self.literal(need)))
 
     def matches(self, plan: Plan) -> Rows:

@@ -28,7 +28,9 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SYMBOLS = "\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff"
 _LETTER = rf"[^\W_{HANGUL}{_JAMO}{_CJK}]"
 _IDENTIFIER = rf"{_LETTER}(?:(?:{_LETTER}|[_\u0300-\u036f])|[-./:@+~%#&=\\](?=[_]*{_LETTER}))*(?:\+\+|\#)?"
-_CHUNK = re.compile(rf"(?P<hangul>[{HANGUL}]+)|(?P<identifier>{_IDENTIFIER})|(?P<cjk>[{_CJK}])|(?P<jamo>[{_JAMO}]+)|(?P<symbol>[{_SYMBOLS}])")
+_CHUNK = re.compile(
+    rf"(?P<hangul>[{HANGUL}]+)|(?P<identifier>{_IDENTIFIER})|(?P<cjk>[{_CJK}])|(?P<jamo>[{_JAMO}]+)|(?P<symbol>[{_SYMBOLS}])"
+)
 _SEPARATORS = re.compile(r"[^\w]|_")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ALNUM = re.compile(r"\d+|[^\W\d_]+")
@@ -174,7 +176,12 @@ def identifier_word(chunk: str) -> Word:
 def _split_digits(piece: str) -> list[str]:
     """Split letters from digits (`rank17`, `v1`), but leave short names such as `k8s`, `s3`, `5xx` whole."""
     parts = _ALNUM.findall(piece)
-    if len(parts) == 2 and (len(parts[0]) >= 3 or parts[0] in ("v", "V")) and parts[1].isdigit() and not parts[0].isdigit():
+    if (
+        len(parts) == 2
+        and (len(parts[0]) >= 3 or parts[0] in ("v", "V"))
+        and parts[1].isdigit()
+        and not parts[0].isdigit()
+    ):
         return parts
     return [piece]
 

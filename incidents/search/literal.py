@@ -43,7 +43,9 @@ class LiteralIndex:
         ids: list[NDArray[np.int64]] = []
         places: list[NDArray[np.int64]] = []
         for document, group in enumerate(documents):
-            own = np.fromiter((numbers.setdefault(term, len(numbers)) for term in group.terms), np.int64, len(group.terms))
+            own = np.fromiter(
+                (numbers.setdefault(term, len(numbers)) for term in group.terms), np.int64, len(group.terms)
+            )
             sections = group.places.astype(np.int64) >> SECTION_BITS
             pairs = np.unique((np.repeat(own, group.counts) << _SECTION_BITS) | sections)
             ids.append(pairs >> _SECTION_BITS)

@@ -190,7 +190,19 @@ def _compile(listed: Sequence[tuple[str, tuple[str, ...]]], folder: Path, name: 
         source = Path(scratch) / "user.csv"
         source.write_text("".join(_csv_line(word, parts) for word, parts in listed), "utf-8")
         built = Path(scratch) / "user.dic"
-        command = [sys.executable, "-m", "mecab", "dict-index", "-u", str(built), "-f", "utf-8", "-t", "utf-8", str(source)]
+        command = [
+            sys.executable,
+            "-m",
+            "mecab",
+            "dict-index",
+            "-u",
+            str(built),
+            "-f",
+            "utf-8",
+            "-t",
+            "utf-8",
+            str(source),
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.replace(built, target)
     return target

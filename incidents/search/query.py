@@ -136,7 +136,9 @@ def _clean(text: str) -> str:
     kept = "".join(
         " " if c in "\t\n\r\0\x0b\x0c\x85\u2028\u2029" else c
         for c in text
-        if c in "\t\n\r\0\x0b\x0c\x85\u2028\u2029" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") and c not in "\u3164\uffa0\u115f\u1160"
+        if c in "\t\n\r\0\x0b\x0c\x85\u2028\u2029"
+        or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
+        and c not in "\u3164\uffa0\u115f\u1160"
     )
     return " ".join(kept.split())
 

@@ -9,7 +9,13 @@ import numpy as np
 
 from incidents.search.suggest import letters
 
-_KEYS = dict(zip("rRseEfaqQtTdwWczxvgkoiOjpuPhynbml", "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎㅏㅐㅑㅒㅓㅔㅕㅖㅗㅛㅜㅠㅡㅣ", strict=True))
+_KEYS = dict(
+    zip(
+        "rRseEfaqQtTdwWczxvgkoiOjpuPhynbml",
+        "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎㅏㅐㅑㅒㅓㅔㅕㅖㅗㅛㅜㅠㅡㅣ",
+        strict=True,
+    )
+)
 _LATIN = {jamo: key for key, jamo in _KEYS.items()}
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _VOWELS = {v: i for i, v in enumerate("ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ")}
@@ -48,7 +54,11 @@ def _compose(jamo: Sequence[str]) -> str | None:
         if i < len(jamo) and jamo[i] in _FINALS and not (i + 1 < len(jamo) and jamo[i + 1] in _VOWELS):
             final = jamo[i]
             i += 1
-            if i < len(jamo) and final + jamo[i] in _JOINED_FINALS and not (i + 1 < len(jamo) and jamo[i + 1] in _VOWELS):
+            if (
+                i < len(jamo)
+                and final + jamo[i] in _JOINED_FINALS
+                and not (i + 1 < len(jamo) and jamo[i + 1] in _VOWELS)
+            ):
                 final = _JOINED_FINALS[final + jamo[i]]
                 i += 1
         out.append(chr(0xAC00 + (_INITIALS.index(initial) * 21 + _VOWELS[vowel]) * 28 + _FINALS[final]))

@@ -83,12 +83,13 @@ class Suggester:
 
 
 def _keys(entry: SuggestEntry, spell: object) -> str:
-    """Return an entry's words, each after a line break, and each name without spaces after a carriage return."""
+    """Return an entry's words, each after a line break, and names from each word on without spaces after a
+    carriage return."""
     assert callable(spell)
     out = []
     for name in (entry.text, *entry.aliases):
         parts = _WORD.findall(fold(name).casefold())
         out.append("\n" + "\n".join(spell(part) for part in parts))
-        if len(parts) > 1 and entry.kind != "incident":
-            out.append("\r" + spell("".join(parts)))
+        if entry.kind != "incident":
+            out.extend("\r" + spell("".join(parts[start:])) for start in range(len(parts) - 1))
     return "".join(out)

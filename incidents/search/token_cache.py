@@ -45,7 +45,9 @@ class TokenCache:
         key = content_key(document)
         if self._connection is not None:
             try:
-                row = self._connection.execute("SELECT lengths, words, surfaces FROM analysed WHERE key = ?", (key,)).fetchone()
+                row = self._connection.execute(
+                    "SELECT lengths, words, surfaces FROM analysed WHERE key = ?", (key,)
+                ).fetchone()
                 if row:
                     return AnalysedDocument(unpack(row[1]), unpack(row[2]), np.frombuffer(row[0], "<i8"))
             except Exception:  # a damaged cache is as good as none

@@ -100,7 +100,9 @@ class WhooshBackend(SearchService, SearchBackend):
         """Return the newest generation's reader and its number; SearchUnavailable where there is no whole index."""
         state = self._current_state()
         if state is None or state.version != index_version():
-            raise SearchUnavailable("검색 색인이 준비되지 않았습니다. 색인을 만드는 중이면 잠시 뒤에 다시 시도해 주세요.")
+            raise SearchUnavailable(
+                "검색 색인이 준비되지 않았습니다. 색인을 만드는 중이면 잠시 뒤에 다시 시도해 주세요."
+            )
         key = (state.folder, state.generation)
         if self._reader is None or self._reader_key != key:
             with self._open_lock:
@@ -130,7 +132,9 @@ class WhooshBackend(SearchService, SearchBackend):
             self._open_index(state)
         except Exception as error:  # Whoosh raises whatever its damaged bytes lead to
             logger.exception("search index does not open")
-            raise SearchUnavailable("검색 색인을 열지 못했습니다. 운영자는 rebuild_index 명령으로 다시 만들 수 있습니다.") from error
+            raise SearchUnavailable(
+                "검색 색인을 열지 못했습니다. 운영자는 rebuild_index 명령으로 다시 만들 수 있습니다."
+            ) from error
 
     def _open_index(self, state: _State) -> None:
         for _ in range(5):  # a writer may take the files of the generation away while it is being opened
@@ -177,7 +181,9 @@ class WhooshBackend(SearchService, SearchBackend):
                     break
                 except OSError as error:
                     if time.monotonic() > deadline:
-                        raise SearchUnavailable("다른 작업이 검색 색인을 쓰고 있습니다. 잠시 뒤에 다시 시도해 주세요.") from error
+                        raise SearchUnavailable(
+                            "다른 작업이 검색 색인을 쓰고 있습니다. 잠시 뒤에 다시 시도해 주세요."
+                        ) from error
                     time.sleep(pause)
                     pause = min(0.1, pause * 1.5)
             try:
@@ -185,7 +191,9 @@ class WhooshBackend(SearchService, SearchBackend):
             finally:
                 fcntl.flock(handle, fcntl.LOCK_UN)
 
-    def update(self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0) -> None:
+    def update(
+        self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0
+    ) -> None:
         with self._writing():
             state = self._current_state()
             if state is None or state.version != index_version():
@@ -194,12 +202,19 @@ class WhooshBackend(SearchService, SearchBackend):
             try:
                 self._update(state, list(documents), removed_ids, revision, cache)
             except (OSError, EOFError, KeyError, index.IndexError) as error:
-                raise SearchUnavailable("검색 색인을 고치지 못했습니다. rebuild_index 명령으로 다시 만들 수 있습니다.") from error
+                raise SearchUnavailable(
+                    "검색 색인을 고치지 못했습니다. rebuild_index 명령으로 다시 만들 수 있습니다."
+                ) from error
             finally:
                 cache.close()
 
     def _update(
-        self, state: _State, documents: Sequence[SearchDocument], removed: Collection[int], revision: int, cache: TokenCache
+        self,
+        state: _State,
+        documents: Sequence[SearchDocument],
+        removed: Collection[int],
+        revision: int,
+        cache: TokenCache,
     ) -> None:
         whole = index.open_dir(str(self.folder / state.folder))
         writer = _writer(whole)
@@ -293,7 +308,13 @@ class WhooshBackend(SearchService, SearchBackend):
             if state is None:
                 return Health(False, "검색 색인이 없습니다.", 0, -1, {})
             if state.version != index_version():
-                return Health(False, "검색 색인이 지금의 사전이나 구조로 만들어지지 않았습니다.", state.documents, state.revision, {})
+                return Health(
+                    False,
+                    "검색 색인이 지금의 사전이나 구조로 만들어지지 않았습니다.",
+                    state.documents,
+                    state.revision,
+                    {},
+                )
             if name := _differing(self._promised_files(state), state.files):
                 return Health(False, f"검색 색인의 파일이 상했습니다({name}).", state.documents, state.revision, {})
             self._open_index(state)  # anew, so that damage since the last opening is seen

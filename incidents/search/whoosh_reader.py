@@ -240,7 +240,9 @@ class WhooshReader(IndexReader):
             except Exception as error:
                 self.is_damaged = True
                 logger.exception("search index does not read")
-                raise SearchUnavailable("검색 색인이 상해 다시 만들고 있습니다. 잠시 뒤에 다시 시도해 주세요.") from error
+                raise SearchUnavailable(
+                    "검색 색인이 상해 다시 만들고 있습니다. 잠시 뒤에 다시 시도해 주세요."
+                ) from error
 
     def damage(self) -> str:
         """Return the name of a file that is gone or cut, or of a segment that doesn't read, else ""."""
