@@ -60,6 +60,13 @@ class NotFound(UserError):
     code = "not_found"
 
 
+class MethodRefused(UserError):
+    """The address is there, but not for this method."""
+
+    status = 405
+    code = "method_not_allowed"
+
+
 class Conflict(UserError):
     """Someone else changed the same thing in the meantime."""
 
@@ -100,4 +107,18 @@ class SearchUnavailable(UserError):
 
     def __init__(self, message: str = "", *, retry_after: int = 10, fields: Mapping[str, str] | None = None) -> None:
         super().__init__(message or "지금은 검색할 수 없습니다. 잠시 뒤에 다시 시도해 주세요.", fields=fields)
+        self.retry_after = retry_after
+
+
+class DatabaseUnavailable(UserError):
+    """The database can't answer or can't be written to just now; nothing was changed. `retry_after` is in seconds."""
+
+    status = 503
+    code = "database_unavailable"
+
+    def __init__(self, message: str = "", *, retry_after: int = 10, fields: Mapping[str, str] | None = None) -> None:
+        super().__init__(
+            message or "지금은 데이터베이스가 답하지 않습니다. 바뀐 것은 없습니다. 잠시 뒤에 다시 해 주세요.",
+            fields=fields,
+        )
         self.retry_after = retry_after

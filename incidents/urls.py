@@ -110,4 +110,5 @@ urlpatterns = [
     path("language/", site.set_language, name="set_language"),
     path("healthz", site.healthz, name="healthz"),
     path("readyz", site.readyz, name="readyz"),
+    path("metrics", site.metrics, name="metrics"),
 ]

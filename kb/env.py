@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -59,6 +60,14 @@ def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def env_secret(name: str) -> str:
+    """Return a secret of at least 16 characters, or "" where the variable is unset. Raises ImproperlyConfigured."""
+    value = env_str(name)
+    if value and len(value) < 16:
+        raise ImproperlyConfigured(f"{name} must be a secret of at least 16 characters")
+    return value
+
+
 def env_url(name: str, default: str) -> str:
     """Return an http(s) address without a slash at its end. Raises ImproperlyConfigured otherwise."""
     value = env_str(name, default).rstrip("/")
@@ -71,8 +80,8 @@ def env_url(name: str, default: str) -> str:
 def secret_key(name: str, data_dir: Path) -> str:
     """Return the variable, or the secret kept in the data folder, made there at the first start.
 
-    The file is created with O_EXCL and mode 0600, so that two processes starting together agree on one secret
-    and other users of the machine can't read it.
+    The file is written beside and linked into its place, so that two processes starting together agree on one secret
+    and neither reads a half; its mode is 0600, so that other users of the machine can't read it.
     """
     given = env_str(name)
     if given:
@@ -80,11 +89,13 @@ def secret_key(name: str, data_dir: Path) -> str:
             raise ImproperlyConfigured(f"{name} must have at least 32 characters")
         return given
     path = data_dir / "secret_key"
-    try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(50))
-    except FileExistsError:
-        pass
+    if not path.exists():
+        beside = path.with_name(f".secret_key.{os.getpid()}")
+        beside.touch(0o600)
+        beside.write_text(secrets.token_urlsafe(50), encoding="ascii")
+        with suppress(FileExistsError):
+            os.link(beside, path)
+        beside.unlink()
     kept = path.read_text(encoding="ascii").strip()
     if len(kept) < 32:
         raise ImproperlyConfigured(f"{path} holds no usable secret; delete the file to have a new one made, or set {name}")

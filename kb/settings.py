@@ -10,7 +10,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.env import env_bool, env_choice, env_int, env_list, env_str, env_url, secret_key
+from kb.env import env_bool, env_choice, env_int, env_list, env_secret, env_str, env_url, secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env_str("KB_DATA_DIR", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -43,6 +43,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "incidents.edge.EdgeMiddleware",
     "incidents.api.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -58,6 +59,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "incidents.middleware.FormRateMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -136,12 +138,14 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 AXES_FAILURE_LIMIT = env_int("KB_LOGIN_ATTEMPTS", 10, minimum=1)
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_ENABLE_ADMIN = False
+AXES_LOCKOUT_CALLABLE = "incidents.views.errors.locked_out"
 OTP_TOTP_ISSUER = "사고 사례 라이브러리"
 
 LANGUAGE_CODE = "ko"
@@ -180,6 +184,9 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
         "object-src": [NONE],
+        "frame-src": [NONE],
+        "worker-src": [NONE],
+        **({"upgrade-insecure-requests": True} if IS_TLS else {}),
     }
 }
 X_FRAME_OPTIONS = "DENY"
@@ -193,6 +200,7 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "incidents.views.errors.csrf_failure"
 if IS_TLS:
     SECURE_SSL_REDIRECT = env_bool("KB_TLS_REDIRECT", default=True)
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked by what stands beside, without TLS
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
@@ -202,17 +210,40 @@ IS_BEHIND_PROXY = env_bool("KB_BEHIND_PROXY", default=False)
 if IS_BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
+FORM_RATE = env_int("KB_FORM_RATE", 30)  # forms that one client without account sends in a minute; 0: no limit
 API_RATE = env_int("KB_API_RATE", 600)  # requests of one client to the API in a minute; 0: no limit
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
+METRICS_TOKEN = env_secret("KB_METRICS")  # what a scraper of /metrics must know; without it there is none
+
+LOG_REQUESTS = env_bool("KB_LOG_REQUESTS", default=False)
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env_choice("KB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
-    "loggers": {"django.request": {"level": "ERROR"}, "django.server": {"level": "WARNING"}},
+    "filters": {"request_id": {"()": "incidents.log_format.RequestIdFilter"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name} [{request_id}] {message}", "style": "{"},
+        "json": {"()": "incidents.log_format.JsonFormatter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": env_choice("KB_LOG_FORMAT", "line", ("line", "json")),
+            "filters": ["request_id"],
+        }
+    },
+    "root": {
+        "handlers": ["stderr"],
+        "level": env_choice("KB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+    },
+    "loggers": {
+        # Their lines below ERROR repeat addresses with what readers typed; EdgeMiddleware says what is needed.
+        "django.request": {"level": "ERROR"},
+        "django.server": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+        "axes": {"level": "WARNING"},
+    },
 }

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, HttpResponseServerError
 from django.shortcuts import render
 from django.template import loader
 
-from incidents.errors import BadParameter, NotFound, PermissionRefused, UserError
+from incidents.errors import (
+    BadParameter,
+    NotFound,
+    PayloadTooLarge,
+    PermissionRefused,
+    TooManyRequests,
+    UserError,
+)
 
 
 def user_error(request: HttpRequest, error: UserError) -> HttpResponse:
@@ -20,6 +29,19 @@ def user_error(request: HttpRequest, error: UserError) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page of a request that can't be taken: too large, too many fields, another host's name."""
+    if isinstance(exception, RequestDataTooBig):
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // (1024 * 1024)
+        return user_error(request, PayloadTooLarge(f"보낸 것이 너무 큽니다. {most} MB 안으로 줄여 다시 보내십시오."))
+    if isinstance(exception, TooManyFieldsSent | TooManyFilesSent):
+        return user_error(request, UserError("양식의 칸이 너무 많습니다. 나누어 보내십시오."))
+    if isinstance(exception, DisallowedHost):
+        # Nothing of the page may ask for the host again: it has no name that this library answers to.
+        return HttpResponse(
+            "이 이름으로는 열 수 없습니다. 라이브러리의 주소를 확인하십시오.\n",
+            status=400,
+            content_type="text/plain; charset=utf-8",
+        )
     return user_error(request, UserError("이 요청은 읽을 수 없습니다. 주소를 확인하고 다시 여십시오."))
 
 
@@ -35,6 +57,13 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return user_error(
         request, PermissionRefused("양식이 오래되어 받지 않았습니다. 앞 쪽을 새로 고친 뒤 다시 보내십시오. 쿠키가 꺼져 있으면 켜십시오.")
     )
+
+
+def locked_out(request: HttpRequest, credentials: object = None, *args: object, **kwargs: object) -> HttpResponse:
+    """The page after too many wrong passwords, the same whether there is such an account or not."""
+    seconds = int(settings.AXES_COOLOFF_TIME * 3600)
+    message = f"비밀번호가 여러 번 틀렸습니다. {seconds // 60}분 뒤에 다시 로그인하십시오."
+    return user_error(request, TooManyRequests(message, retry_after=seconds))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, QueryDict
 from django.shortcuts import render
+from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from incidents.catalogue import get_catalogue
 from incidents.context_processors import THEMES
-from incidents.errors import BadParameter
+from incidents.errors import BadParameter, NotFound, SearchUnavailable
+from incidents.indexing import fresh_backend
 from incidents.listing import build_listing
-from incidents.models import VocabularyKind
-from incidents.search import get_search_backend
+from incidents.metrics import get_metrics
+from incidents.models import LibraryState, VocabularyKind
 from incidents.stats import known_counts, year_figure
 from incidents.vocabulary_pages import index_groups
 
@@ -74,19 +76,54 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Ready: migrations are applied and the search index answers; 503 with what is missing otherwise."""
-    from django.db.migrations.executor import MigrationExecutor  # loads every migration, which no other page needs
+    """Ready: migrations are applied and the search index answers; 503 with what is missing otherwise.
 
-    executor = MigrationExecutor(connection)
-    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    health = get_search_backend().health()
-    problems = (["migrations"] if pending else []) + ([] if health.ok else ["index"])
-    response = JsonResponse({"status": "unready" if problems else "ok", "problems": problems}, status=503 if problems else 200)
+    Asking heals, as any reader's search does: a new version's index is built before the first reader comes.
+    """
+    problems = []
+    try:
+        if _pending_migrations():
+            problems.append("migrations")
+        elif fresh_backend().revision() != LibraryState.objects.current_revision():
+            problems.append("index is behind")
+    except SearchUnavailable:
+        problems.append("index")
+    except DatabaseError:
+        problems.append("database")
+    is_ready = problems in ([], ["index is behind"])  # the last good index answers meanwhile
+    status = {"status": "ok" if is_ready else "unready", "problems": problems}
+    response = JsonResponse(status, status=200 if is_ready else 503)
     response["Cache-Control"] = "no-store"
     return response
 
 
-@csrf_exempt  # a token would make every page one person's; a stranger could at most change the theme
+_migrated = False
+
+
+def _pending_migrations() -> bool:
+    """Return whether tables are older than this program; once they are not, they are not asked for again."""
+    global _migrated
+    if not _migrated:
+        from django.db.migrations.executor import MigrationExecutor  # no other page needs it
+
+        executor = MigrationExecutor(connection)
+        _migrated = not executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return not _migrated
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Figures for Prometheus; to others than who knows the secret, an address that isn't there."""
+    found = get_metrics()
+    given = request.headers.get("Authorization", "")
+    if found is None or not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):
+        raise NotFound("이 주소에는 아무것도 없습니다. 주소를 확인하거나 아래에서 찾아보십시오.")
+    body, media_type = found.exposition()
+    response = HttpResponse(body, content_type=media_type)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or the device's, and lead back."""

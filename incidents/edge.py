@@ -1,0 +1,99 @@
+"""The edge of everything: who asks, under which ID, and what holds for every answer whoever made it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from ipaddress import ip_address
+from time import perf_counter
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from incidents.metrics import get_metrics
+from incidents.request_context import REQUEST_ID, request_id
+
+logger = logging.getLogger("incidents.requests")
+
+SLOW_SECONDS: Final = 2.0
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+PERMISSIONS: Final = ", ".join(
+    f"{feature}=()"
+    for feature in (
+        "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
+        "geolocation", "gyroscope", "hid", "idle-detection", "magnetometer", "microphone", "midi", "payment",
+        "picture-in-picture", "screen-wake-lock", "serial", "usb", "web-share", "xr-spatial-tracking",
+    )
+)  # fmt: skip
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+
+
+class EdgeMiddleware:
+    """Stands outside all other middleware."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        started = perf_counter()
+        if settings.IS_BEHIND_PROXY:
+            request.META["REMOTE_ADDR"] = client_address(request)
+        known = request_id(request.headers.get("X-Request-ID", "") if settings.IS_BEHIND_PROXY else "")
+        token = REQUEST_ID.set(known)
+        try:
+            response = self.get_response(request)
+            seconds = perf_counter() - started
+            response.headers["X-Request-ID"] = known
+            response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+            response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+            _observe(request, response.status_code, seconds)
+        finally:
+            REQUEST_ID.reset(token)
+        return response
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the address that the proxy in front saw: the last one it wrote, the others being what clients claim."""
+    last = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
+    try:
+        return str(ip_address(last))
+    except ValueError:
+        return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def _observe(request: HttpRequest, status: int, seconds: float) -> None:
+    """Log the answer where that is wanted, or where it took long, and count it. Neither sees the query."""
+    metrics = get_metrics()
+    is_slow = seconds >= SLOW_SECONDS
+    if not (settings.LOG_REQUESTS or is_slow or metrics):
+        return
+    match = request.resolver_match
+    view = (match.view_name or "other") if match else "kept"
+    method = request.method if request.method in METHODS else "other"
+    if settings.LOG_REQUESTS or is_slow:
+        milliseconds = round(seconds * 1000, 1)
+        logger.log(
+            logging.WARNING if is_slow else logging.INFO,
+            "%s %s %s %s ms",
+            method,
+            _printable(request.path),
+            status,
+            milliseconds,
+            extra={
+                "method": method,
+                "path": _printable(request.path),
+                "status": status,
+                "milliseconds": milliseconds,
+                "view": view,
+            },
+        )
+    if metrics is not None:
+        metrics.observe(str(method), view, status, seconds)
+
+
+def _printable(path: str) -> str:
+    """Return a path that can't begin a line of its own or hide what it is."""
+    return "".join(char if char.isprintable() else "?" for char in path[:200])
