@@ -12,6 +12,7 @@ from incidents.facets import FACETS_BY_NAME
 from incidents.listing import build_listing, neighbours
 from incidents.models import Citation, Incident
 from incidents.similar import similar_records
+from incidents.stats import label_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def similar_to(incident: Incident, *, exclude: frozenset[int] = frozenset(), lim
             "",
             "",
             tuple(
-                (str(FACETS_BY_NAME[name].label), tuple(value.label for value in values))
+                (str(FACETS_BY_NAME[name].label), tuple(label_of(value) for value in values))
                 for name, values in one.shared.items()
             ),
         )

@@ -267,7 +267,7 @@ def cause_component_figure(selection: Selection) -> HeatFigure:
     by_group = Column(grouped[0], grouped[1])
     counts = by_group.count(selection.mask)
     heads = [
-        (place, group, [("component", value.slug) for value in values])
+        (place, group_label(group), [("component", value.slug) for value in values])
         for place, (group, values) in enumerate(groups.items())
         if counts.get(place)
     ]
@@ -309,7 +309,7 @@ def _heat_figure(
             step = 0 if is_unknown else heat_step(count, largest)
             cells.append(Cell(f"{label_of(value)}, {label}", count, encode_query([*own, *pairs]), step, is_unknown))
         head = Mark(label_of(value), cause_counts[value.pk], encode_query(own))
-        rows.append(HeatRow(head, value.group, tuple(cells)))
+        rows.append(HeatRow(head, group_label(value.group), tuple(cells)))
     columns = tuple(Mark(label, head_counts.get(term, 0), encode_query(pairs)) for term, label, pairs, _ in heads)
     without = sum(head_counts.get(term, 0) for term in unknown)
     return HeatFigure(selection.count, selection.count - without, columns, tuple(rows), _heat_steps(largest))
@@ -378,3 +378,8 @@ def label_of(value: Value) -> str:
     if get_language() == "en":
         return value.label_en or value.slug.replace("-", " ").capitalize()
     return value.label
+
+
+def group_label(group: str) -> str:
+    """Return the name of a vocabulary's group in the interface's language; Korean where it isn't translated."""
+    return gettext(group) if group else ""

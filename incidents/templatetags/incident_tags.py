@@ -21,7 +21,7 @@ from incidents.durations import duration_text
 from incidents.markdown_html import bind_particles, plain_text, render_inline, render_item, render_text
 from incidents.record_sections import SECTION_NAMES, Section, build_sections
 from incidents.ruler import TICKS, Tick, Timeline, build_timeline, percent, place
-from incidents.stats import DurationFigure, YearFigure
+from incidents.stats import DurationFigure, YearFigure, group_label
 
 register = template.Library()
 
@@ -184,6 +184,12 @@ def citations(incident: Any) -> tuple[CitationForm, ...]:
             source_published=source.published if source else "",
         )
     )
+
+
+@register.filter
+def term_group(group: str) -> str:
+    """Return the name of a vocabulary's group in the interface's language."""
+    return group_label(group)
 
 
 @register.filter
