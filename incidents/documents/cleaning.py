@@ -39,6 +39,7 @@ _REMARK_PARTS = re.compile(r"\s*[,/;·]\s*")
 _OWNER_PART = re.compile(r"^(?:담당|담당자|책임자|owner|assignee|assigned to|responsible|dri|by)\b", re.IGNORECASE)
 _WRAPPED = re.compile(r"^(?:\*[^*].*\*|_.*_|<.*>|\[.*\]|\{.*\}|\(.*\)|>.*)$", re.DOTALL)
 _INLINE_TAG = re.compile(r"</?(?:details|center|div|span|font|p|u|section|article)(?:\s[^<>]*)?>", re.IGNORECASE)
+_ANCHOR = re.compile(r"<a\s+(?:name|id)=[^<>]*>\s*</a>", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary[^<>]*>\s*(.*?)\s*</summary>", re.IGNORECASE | re.DOTALL)
 _HTML_IMAGE = re.compile(r"<img\b([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\b(alt|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
@@ -96,7 +97,7 @@ def _plain_html(line: str) -> str:
     if "<" not in line:
         return line
     line = _SUMMARY.sub(r"**\1**", _SCRIPT.sub("", line))
-    return _INLINE_TAG.sub("", _HTML_IMAGE.sub(_image, line))
+    return _ANCHOR.sub("", _INLINE_TAG.sub("", _HTML_IMAGE.sub(_image, line)))
 
 
 def _image(found: re.Match[str]) -> str:

@@ -10,7 +10,9 @@ from incidents.documents.tables import parse_table, row_items
 from incidents.documents.vocabulary import heading_vocabulary
 
 _MARKER = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])(?:(\s{1,4})|$)")
-_BOX = re.compile(r"^(\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?)(?:\[[ xX✓✔-]\]|[☐☑☒✅✔❌⬜🔲])\s*(?=\S|$)")
+_BOX = re.compile(
+    r"^(\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?)(?:\[[ xX✓✔-]\]|[☐☑☒✅✔✓❌⬜🔲⏳⌛🔜🚧🟢🟡🔴])\ufe0f?\s*(?=\S|$)"
+)
 _TIMED = re.compile(r"^[*_`(\[]*\d{1,2}:\d\d")
 _SENTENCE_END = re.compile(r"(?:[.!]|다|[음함임됨])[)*_`]*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")

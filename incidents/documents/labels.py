@@ -76,6 +76,9 @@ class LabelSorter:
                 continue
             if _ZONE_KEY.search(label):
                 self.account.times.zones.append(value)
+            elif match is not None and match.role == "date":
+                # The day of the incident or of the post: good for a year and for a timeline without dates.
+                self.account.times.dates.append(value)
             elif match is not None and match.role in FIELDS and match.is_exact:
                 self.put(match, label, value, (), with_label=match.entry.keep_label)
                 continue
@@ -125,11 +128,15 @@ class LabelSorter:
         if len(answers) == 1:
             blocks = (Block("paragraph", answers[0]),)
         if entry.role in LIST_FIELDS:
+            is_line = len(blocks) == 1 and blocks[0].kind == "paragraph" and "\n" not in value
+            if is_line and not any(sign in value for sign in (".", "`")):
+                blocks = tuple(Block("paragraph", text) for text in value.split("; ") if text.strip())
             self.account.put_items(entry.role, to_items(blocks), place)
             return
         text = without_boxes(joined(blocks))
-        # A known time or figure says more with its label: "Time to detection: 155 minutes".
-        is_short = with_label and (entry.keep_label or len(text) < 40)
+        # A figure says nothing without its label: "Time to detection: 155 minutes".
+        is_figure = len(text) < 40 and any(map(str.isdigit, text))
+        is_short = with_label and (entry.keep_label or is_figure)
         self.account.put_prose(entry.role, [_pair(label, text) if is_short else text])
 
     def _sure(self, label: str) -> Match | None:

@@ -197,10 +197,18 @@ class _Mapper:
             is_top = section.level == 1 and not found
             if match is not None and (match.is_exact or (match.score >= SURE and not is_top) or (not is_top and found)):
                 break
+            if not found and self._is_one_of_many(section) and (self.account.titles or self.source.title):
+                break
             if found and (clean_title(found[-1].heading)[0] or (section.blocks and found[-1].blocks)):
                 break
             found.append(section)
         return found
+
+    def _is_one_of_many(self, section: Section) -> bool:
+        """Whether a section without a known heading is a chapter like those after it, and not the document's title."""
+        if section.level == 1 or all(block.kind == "rule" for block in section.blocks):
+            return False
+        return sum(other.level == section.level for other in self.tree.root.walk()) > 1
 
     def _title(self, sections: Sequence[Section]) -> str:
         for section in sections:
@@ -388,7 +396,8 @@ class _Mapper:
             return
         texts = ((block.kind, self.account.without_images(block.text, part.trail)) for block in blocks)
         shown = [Block(kind, text) for kind, text in texts if text.strip()]
-        found = to_items(shown, part.label if part.parent.name == entry.role else "")
+        is_part = part.parent.name == entry.role and part.parent.is_sure
+        found = to_items(shown, part.label if is_part else "")
         if entry.first_to and entry.first_to not in self.filled:
             self.account.first_statements.append((entry, found.items))
             found = replace(found, items=())

@@ -392,7 +392,7 @@ def _marked_heading(lines: list[str], at: int, known: Known) -> _Heading | None:
     if len(line) > 80 or line.startswith(("    ", "\t")) or not _MARKED.match(line) or _DATE_AHEAD.match(line):
         return None
     text = line.strip()
-    if not known(text) or text.endswith((".", "다", "다.")):
+    if not known(text) or text.endswith((".", "다", "다.")) or "](" in text:
         return None
     return _Heading(text, BOLD_LEVEL, sign=_sign(text))
 
@@ -428,7 +428,8 @@ def _paragraph(lines: list[str], known: Known) -> Iterator[_Piece]:
             yield from flush()
             yield _Heading(bold, LABEL_LEVEL if is_value else BOLD_LEVEL, "own" if is_value else "all")
             continue
-        if len(lines) == 1 and len(line) <= 60 and not line.rstrip().endswith((".", "다")) and known(line):
+        is_bare = len(lines) == 1 and len(line) <= 60 and not line.rstrip().endswith((".", "다")) and "](" not in line
+        if is_bare and known(line):
             yield from flush()
             yield _Heading(line.strip(), BOLD_LEVEL)
             continue

@@ -134,6 +134,7 @@ class Reading:
     start: int = 0
     end: int = 0
     month_day: tuple[int, int] | None = None  # a day without its year
+    half: Literal["", "am", "pm"] = ""  # which half of the day it names
 
     def dated(self, day: date | None) -> "Reading":
         """The same with a date where it has none; a day without a year takes the year of `day`."""
@@ -186,7 +187,7 @@ def readings(text: str) -> list[Reading]:
                 used.add(after[0])
                 day, month_day, _, end = dates[after[0]]
                 zone = zone or _zone_of(text[end : end + 12])
-        found.append(Reading(day, minute, zone, start, end, month_day))
+        found.append(Reading(day, minute, zone, start, end, month_day, _half(time)))
     found.extend(
         Reading(day, None, None, start, end, month_day)
         for number, (day, month_day, start, end) in enumerate(dates)
@@ -218,6 +219,10 @@ def period(text: str) -> tuple[Reading | None, Reading | None]:
     if not _RANGE_SIGN.match(_plain(text)[first.end :].lstrip(" )")) and not _RANGE_WORD.search(text):
         return first, None
     second = second.dated(first.day)
+    if first.half == "pm" and not second.half and second.minute is not None:
+        # "오후 3시부터 4시까지": the end is in the half of the start.
+        later = second.minute + 12 * 60
+        second = replace(second, minute=later) if (first.minute or 0) < later < 24 * 60 else second
     if second.minute is None and first.minute is not None:
         return first, None
     if second.zone is None:
@@ -341,16 +346,21 @@ def _full_date(parts: dict[str, str]) -> date | None:
 def _minute(time: re.Match[str]) -> int | None:
     hour_text = time["h1"] or time["h2"] or time["h3"] or time["h4"]
     hour, minute = int(hour_text), int(time["m1"] or time["m2"] or time["m4"] or 0)
-    half = (time["half"] or "").strip()
-    ampm = (time["ampm1"] or time["ampm3"] or "").lower()
-    if ampm or half:
-        is_late = ampm.startswith("p") or half in ("오후", "저녁", "밤", "낮")
-        if hour < 12 and is_late and not (half == "밤" and hour < 6) and not (half == "낮" and hour > 6):
-            hour += 12
-        elif hour == 12 and (ampm.startswith("a") or half in ("오전", "자정", "새벽", "밤")):
-            hour = 0
+    half, named = _half(time), time["half"] or ""
+    if half == "pm" and hour < 12 and not (named == "밤" and hour < 6) and not (named == "낮" and hour > 6):
+        hour += 12
+    elif hour == 12 and (half == "am" or named == "밤"):
+        hour = 0
     total = 60 * hour + minute
     return total if total <= 24 * 60 else None
+
+
+def _half(time: re.Match[str]) -> Literal["", "am", "pm"]:
+    """Which half of the day a time names, by am and pm or by a Korean word."""
+    named = time["half"] or time["ampm1"] or time["ampm3"] or ""
+    if named in ("오후", "저녁", "밤", "낮") or named.lower().startswith("p"):
+        return "pm"
+    return "am" if named in ("오전", "새벽", "아침", "자정") or named.lower().startswith("a") else ""
 
 
 def _is_beside(between: str) -> bool:

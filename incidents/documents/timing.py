@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
@@ -199,7 +199,7 @@ class _Finder:
             return
         for statement in self.sources.statements:
             first, second = period(statement[:2_000])
-            if first is not None and first.day is not None and first.minute is not None:
+            if first is not None and (first.day or first.month_day) and first.minute is not None:
                 self._put(found, "started_at", first, statement)
                 self._put(found, "resolved_at", second, statement)
                 self.remarks.append(f"시각을 본문에서 읽었습니다: {' '.join(statement.split())[:120]}")
@@ -273,4 +273,4 @@ class _Finder:
 
 
 def _with_zone(reading: Reading, zone: Zone) -> Reading:
-    return Reading(reading.day, reading.minute, zone, reading.start, reading.end, reading.month_day)
+    return replace(reading, zone=zone)

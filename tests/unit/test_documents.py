@@ -277,6 +277,20 @@ def test_title_comes_from_front_matter_before_a_second_heading() -> None:
     assert draft.cause == "잠금"
 
 
+def test_blog_post_with_the_day_of_the_post_in_its_front_matter() -> None:
+    draft = read(
+        "---\ntitle: 사내 DNS 장애 회고\ndate: 2023-09-05T10:00:00+09:00\n---\n\n## 들어가며\n\n두 대다.\n\n"
+        "## 무슨 일이 있었나요?\n\n9월 1일 오후 3시 20분부터 4시까지 멈췄다.\n\n![그래프](a.png)\n\n## 배운 점\n\n점.\n"
+    )
+    assert draft.title == "사내 DNS 장애"
+    assert [part.heading for part in draft.left_over] == ["들어가며"]
+    assert draft.started_at is not None
+    assert draft.resolved_at is not None
+    assert draft.started_at.value.isoformat() == "2023-09-01T06:20:00+00:00"
+    assert draft.resolved_at.value.isoformat() == "2023-09-01T07:00:00+00:00"
+    assert "![그래프](a.png)" in draft.editor_note
+
+
 def test_report_in_plain_labels_without_marks() -> None:
     draft = read(
         "What happened:\nLabels were cut off.\n\nCause:\nA driver.\n\n"
@@ -329,7 +343,7 @@ def test_reading_documents_needs_no_django() -> None:
 
 def test_line_of_several_labels_is_no_section() -> None:
     draft = read("# X\n\n**Owner:** Kim · **Impact:** All users\n\n작성: 김 / 감지: 경보로 알았다\n\n## 원인\n\n잠금\n")
-    assert draft.symptom == "Impact: All users"
-    assert draft.detection == "감지: 경보로 알았다"
+    assert draft.symptom == "All users"
+    assert draft.detection == "경보로 알았다"
     assert draft.detection_method == "alert"
     assert [part.text for part in draft.dropped] == ["Owner: Kim", "작성: 김"]
