@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -74,7 +74,17 @@ def compare(before: IncidentVersion | None, after: IncidentVersion) -> tuple[Fie
     if old is None or new is None:
         parts = diff_words(before.text, after.text)
         return (FieldChange("", "기록", parts),) if before.text != after.text else ()
-    return compare_records(old, new)
+    return compare_records(without_hidden(old), without_hidden(new))
+
+
+def without_hidden(record: RecordData) -> RecordData:
+    """Return what readers may see of a version: relations to records that aren't public are left out."""
+    if not record.related:
+        return record
+    numbers = {one.id: parse_public_id(one.id) for one in record.related}
+    wanted = [number for number in numbers.values() if number is not None]
+    public = set(Incident.objects.filter(number__in=wanted, status__in=PUBLIC).values_list("number", flat=True))
+    return replace(record, related=tuple(one for one in record.related if numbers[one.id] in public))
 
 
 def compare_records(old: RecordData, new: RecordData) -> tuple[FieldChange, ...]:

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from incidents.listing import Listing, Row
 from incidents.markdown_html import plain_text, statements
-from incidents.record_data import record_text
+from incidents.record_data import public_text
 
 
 def listing_markdown(listing: Listing) -> str:
@@ -20,7 +20,7 @@ def listing_markdown(listing: Listing) -> str:
     lines.append("")
     if listing.params.view == "full":
         for row in listing.rows:
-            lines += ["", record_text(row.incident)]
+            lines += ["", public_text(row.incident)]
     else:
         for row in listing.rows:
             lines += _row(row)

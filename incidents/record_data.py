@@ -16,6 +16,7 @@ from incidents.models import (
     format_public_id,
 )
 from incidents.records import RecordData, RelatedData, SourceData, format_record
+from incidents.states import PUBLIC
 
 
 def with_record_parts(incidents: QuerySet[Incident]) -> QuerySet[Incident]:
@@ -71,6 +72,13 @@ def record_data(incident: Incident) -> RecordData:
 def record_text(incident: Incident) -> str:
     """Return the incident as a file of the library's format, its state included."""
     return format_record(record_data(incident))
+
+
+def public_text(incident: Incident) -> str:
+    """Return the file of a record as readers get it: without relations to records that they may not see."""
+    hidden = {relation.other.public_id for relation in incident.relations.all() if relation.other.status not in PUBLIC}
+    record = record_data(incident)
+    return format_record(replace(record, related=tuple(one for one in record.related if one.id not in hidden)))
 
 
 def content_text(incident: Incident) -> str:

@@ -42,7 +42,7 @@ from incidents.mcp_server.answers import (
 from incidents.mcp_server.budget import FETCH_TOKENS, SEARCH_TOKENS, cost, tokens
 from incidents.models import Check, Incident, VocabularyKind, format_public_id, parse_public_id
 from incidents.pins import SECTION_FIELDS, parse_pin, statements_of
-from incidents.record_data import record_data, record_text
+from incidents.record_data import public_text, record_data
 from incidents.record_text import SECTION_LABELS
 from incidents.symptom_match import match_symptom as find_matches
 
@@ -254,7 +254,7 @@ def changed_since(since: str, limit: int = 20) -> ChangesAnswer:
 
 def record_resource(public_id: str) -> str:
     """Return a record as its permanent address gives it in Markdown."""
-    return record_text(_find(public_id))
+    return public_text(_find(public_id))
 
 
 def explain(error: Exception) -> str:

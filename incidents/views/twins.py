@@ -18,7 +18,7 @@ from incidents.conditional import conditional
 from incidents.listing import build_listing
 from incidents.listing_markdown import listing_markdown
 from incidents.models import LibraryState
-from incidents.record_data import record_text
+from incidents.record_data import public_text
 from incidents.record_lookup import find_incident
 
 MARKDOWN = "text/markdown; charset=utf-8"
@@ -54,7 +54,7 @@ def incident_markdown(request: HttpRequest, public_id: str) -> HttpResponseBase:
         incident = find_incident(public_id)
         if public_id != incident.public_id:
             return HttpResponseRedirect(reverse("incidents:incident_markdown", args=[incident.public_id]))
-        response = HttpResponse(record_text(incident), content_type=MARKDOWN)
+        response = HttpResponse(public_text(incident), content_type=MARKDOWN)
         response["Link"] = link_header({"canonical": incident_url(incident.public_id)})
         return response
 
