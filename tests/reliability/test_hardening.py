@@ -176,9 +176,7 @@ def test_each_error_is_a_page_with_ways_on(library: Path, address: str, method: 
 
 
 def test_too_large_a_body_is_a_page(library: Path) -> None:
-    response = Client().post(
-        "/theme/", {"theme": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)}
-    )
+    response = Client().post("/theme/", {"theme": "x" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)})
     assert response.status_code == 413
     assert "8 MB" in response.content.decode()
 
