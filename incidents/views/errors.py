@@ -21,11 +21,22 @@ from incidents.errors import (
 def user_error(request: HttpRequest, error: UserError) -> HttpResponse:
     """Return the page of an error. A parameter that names nothing is a page that isn't there: 404."""
     status = 404 if isinstance(error, BadParameter) and error.names_nothing else error.status
-    response = render(request, "error.html", {"error": error, "status": status}, status=status)
+    context = {"error": error, "status": status, "way_on": _without(request, error)}
+    response = render(request, "error.html", context, status=status)
     if (retry_after := getattr(error, "retry_after", None)) is not None:
         response["Retry-After"] = str(retry_after)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def _without(request: HttpRequest, error: UserError) -> str:
+    """Return this address without the parameters that are wrong; empty where none of the address's is."""
+    if request.method not in {"GET", "HEAD"} or not (request.GET.keys() & error.fields.keys()):
+        return ""
+    kept = request.GET.copy()
+    for name in error.fields:
+        kept.pop(name, None)
+    return f"{request.path}?{kept.urlencode()}" if kept else request.path
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -55,7 +66,10 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return user_error(
-        request, PermissionRefused("양식이 오래되어 받지 않았습니다. 앞 쪽을 새로 고친 뒤 다시 보내십시오. 쿠키가 꺼져 있으면 켜십시오.")
+        request,
+        PermissionRefused(
+            "양식이 오래되어 받지 않았습니다. 앞 쪽을 새로 고친 뒤 다시 보내십시오. 쿠키가 꺼져 있으면 켜십시오."
+        ),
     )
 
 
