@@ -165,7 +165,6 @@ class PostgresReader(IndexReader):
             dates=_joined([s.dates for s in segments], np.int64),
             revisions=_joined([s.revisions for s in segments], np.int64),
             public_ids=_PublicIds(numbers),
-            titles=(),
             lengths=np.concatenate([s.lengths for s in segments]) if segments else np.zeros((0, 13), np.uint16),
             addresses=lambda: _Finder(self._find_address),
             numbers=numbers,

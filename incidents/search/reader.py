@@ -21,7 +21,7 @@ from incidents.search.spelling import Speller
 class DocumentTable:
     """The documents of a generation by row. Rows of documents that were taken out stay, with the ID -1.
 
-    ids, dates, revisions: int64[n]. public_ids, titles: n strings. lengths: float32[n, len(SECTIONS)], positions in each
+    ids, dates, revisions: int64[n]. public_ids: n strings. lengths: float32[n, len(SECTIONS)], positions in each
     section. addresses: normalized source address -> row of the first record that cites it.
     """
 
@@ -29,7 +29,6 @@ class DocumentTable:
     dates: NDArray[np.int64]
     revisions: NDArray[np.int64]
     public_ids: Sequence[str]
-    titles: Sequence[str]
     lengths: NDArray[np.float32]
     addresses: Callable[[], dict[str, int]]
 
@@ -110,7 +109,6 @@ class MemoryReader(IndexReader):
             np.array([d.sort_date for d, _ in given], np.int64),
             np.array([d.revision for d, _ in given], np.int64),
             [d.public_id for d, _ in given],
-            [d.title for d, _ in given],
             np.array([a.lengths for _, a in given], np.float32).reshape(len(given), len(SECTIONS)),
             lambda: first_rows((row, source_addresses(d)) for row, (d, _) in enumerate(given)),
         )

@@ -35,11 +35,11 @@ from incidents.search.reader import IndexReader
 from incidents.search.service import SearchService
 from incidents.search.token_cache import TokenCache
 from incidents.search.whoosh_codec import Places, PlacesCodec
-from incidents.search.whoosh_reader import WhooshReader, WhooshSegment
+from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_files, pack_facts, write_literal
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 LOCK_SECONDS = 30.0  # a writer waits this long for another one; saving a record must not fail because an import runs
 MERGE_SEGMENTS = 10  # more small segments than this are merged into one
 
@@ -50,7 +50,8 @@ def _schema() -> fields.Schema:
         words=Places(),
         terms=fields.COLUMN(columns.VarBytesColumn()),
         surfaces=fields.COLUMN(columns.VarBytesColumn()),
-        meta=fields.STORED(),
+        facts=fields.COLUMN(columns.VarBytesColumn()),
+        addresses=fields.COLUMN(columns.VarBytesColumn()),
     )
 
 
@@ -230,6 +231,7 @@ class WhooshBackend(SearchService, SearchBackend):
         writer.commit(mergetype=_merge_small)
         info = whole._read_toc()
         count = sum(segment.doc_count_all() - segment.deleted_count() for segment in info.segments)
+        _write_literals(whole, info.segments)
         files = _fingerprints(whole, info.segments, state.files)
         reached = max(revision, state.revision)
         self._save_state(_State(state.folder, info.generation, reached, count, state.version, files))
@@ -263,6 +265,7 @@ class WhooshBackend(SearchService, SearchBackend):
                 writer.commit(merge=False)
                 cache.keep_only(keys)
                 info = whole._read_toc()
+                _write_literals(whole, info.segments)
                 files = _fingerprints(whole, info.segments, {})
                 self._save_state(_State(name, info.generation, revision, count, index_version(), files))
             except BaseException:
@@ -336,6 +339,22 @@ def _segment_files(whole: index.FileIndex, segment: Any) -> list[Path]:
     return sorted(Path(whole.storage.folder).glob(f"*{segment.segment_id()}*"))
 
 
+def _write_literals(whole: index.FileIndex, segments: Iterable[Any]) -> None:
+    """Write the words as written of segments that lack them, and drop those of segments that are gone."""
+    folder = Path(whole.storage.folder)
+    live = set()
+    for segment in segments:
+        reader = SegmentReader(whole.storage, whole.schema, segment)
+        try:
+            write_literal(folder, reader)
+        finally:
+            reader.close()
+        live.update(path.name for path in literal_files(folder, segment.segment_id()))
+    for path in folder.glob("words_*"):
+        if path.name not in live:
+            path.unlink(missing_ok=True)
+
+
 def _fingerprints(
     whole: index.FileIndex, segments: Iterable[Any], known: Mapping[str, tuple[int, int]]
 ) -> dict[str, tuple[int, int]]:
@@ -368,21 +387,13 @@ def _writer(whole: index.FileIndex, limitmb: int = 64) -> writing.SegmentWriter:
 
 
 def _add(writer: writing.SegmentWriter, document: SearchDocument, analysed: AnalysedDocument) -> None:
-    meta = {
-        "pk": document.id,
-        "id": document.public_id,
-        "title": document.title,
-        "date": document.sort_date,
-        "revision": document.revision,
-        "lengths": np.asarray(analysed.lengths, "<u4").tobytes(),
-        "addresses": source_addresses(document),
-    }
     writer.add_document(
         key=str(document.id),
         words=analysed.words.items(),
         terms=pack(analysed.words),
         surfaces=pack(analysed.surfaces),
-        meta=meta,
+        facts=pack_facts(document, analysed.lengths),
+        addresses="\n".join(source_addresses(document)).encode("utf-8", "surrogatepass"),
     )
 
 
