@@ -29,7 +29,7 @@ warnings.filterwarnings("ignore", category=MarkupResemblesLocatorWarning)
 MOST_BYTES: Final = 20 * 1024 * 1024
 MOST_CHARACTERS: Final = 500_000
 MOST_LINES: Final = 20_000
-MOST_ELEMENTS: Final = 20_000
+MOST_ELEMENTS: Final = 10_000
 MOST_UNPACKED: Final = 60 * 1024 * 1024
 MOST_PARTS: Final = 3_000
 # XML of a real document is packed at most about 30 to 1; a bomb a thousand to 1.

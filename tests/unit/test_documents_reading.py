@@ -73,6 +73,7 @@ def test_text_is_nfc_with_line_feeds_and_no_controls(data: bytes, text: str) -> 
         ),
         (b"x" * (MOST_BYTES + 1), "a.md", "파일이 너무 큽니다(20.0 MB, 한도 20.0 MB). 나누어 주십시오."),
         (b"<p hidden>x</p>", "a.html", "글이 없습니다. 그림만 있는 문서라면 글로 옮겨 주십시오."),
+        (b"<b>a</b>" * 10_001, "a.html", "요소가 10,000개를 넘는 HTML 입니다. 본문만 다시 저장해 주십시오."),
         (b"<div>" * 200 + b"x", "a.html", "요소가 지나치게 깊이 겹친 HTML 입니다. 본문만 다시 저장해 주십시오."),
     ],
 )
