@@ -13,7 +13,9 @@ from incidents.progress import progress
 
 
 class Command(BaseCommand):
-    help = "Read post-mortems (Markdown, HTML, DOCX; files or folders) as drafts. Nothing is published, no text is lost."
+    help = (
+        "Read post-mortems (Markdown, HTML, DOCX; files or folders) as drafts. Nothing is published, no text is lost."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", nargs="+", type=Path, metavar="FILE", help="a document, or a folder of documents")
