@@ -24,7 +24,7 @@ PERMISSIONS: Final = ", ".join(
     for feature in (
         "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
         "geolocation", "gyroscope", "hid", "idle-detection", "magnetometer", "microphone", "midi", "payment",
-        "picture-in-picture", "screen-wake-lock", "serial", "usb", "web-share", "xr-spatial-tracking",
+        "picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
     )
 )  # fmt: skip
 
