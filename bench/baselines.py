@@ -113,7 +113,9 @@ def postgres_simple(texts: list[str]) -> list[list[str]] | None:
                     out.append([row[0] for row in found])
                 return out
         finally:
-            subprocess.run([*as_user, ctl, "-D", str(data), "-m", "immediate", "stop"], capture_output=True, check=False)
+            subprocess.run(
+                [*as_user, ctl, "-D", str(data), "-m", "immediate", "stop"], capture_output=True, check=False
+            )
 
 
 def _postgres_program(name: str) -> str | None:

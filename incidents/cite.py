@@ -55,7 +55,7 @@ def find_citations(text: str, path: str = "-") -> Iterator[Found]:
     """Yield every citation of a text in its canonical form, in order."""
     for line_number, line in enumerate(text.splitlines(), start=1):
         for match in CITATION.finditer(line):
-            citation = "IL-{:04d}".format(int(match["number"]))  # noqa: UP032  # as old Pythons write it
+            citation = "IL-{:04d}".format(int(match["number"]))  # as old Pythons write it
             if match["version"]:
                 citation += "@" + match["version"]
             if match["anchor"]:
@@ -110,11 +110,11 @@ def _get(url: str, timeout: float) -> Dict[str, Any]:  # noqa: UP006
                 return answer
         except urllib.error.HTTPError as error:
             if error.code not in (429, 503) or attempt == ATTEMPTS:
-                raise Unreachable("라이브러리가 {} 로 답했습니다: {}".format(error.code, url.split("?")[0])) from None  # noqa: UP032
+                raise Unreachable("라이브러리가 {} 로 답했습니다: {}".format(error.code, url.split("?")[0])) from None
             wait = error.headers.get("Retry-After", "")
             time.sleep(min(60, int(wait) if wait.isdigit() else attempt))
         except (OSError, ValueError) as error:
-            raise Unreachable("라이브러리에 닿지 못했습니다: {} ({})".format(url.split("?")[0], error)) from None  # noqa: UP032
+            raise Unreachable("라이브러리에 닿지 못했습니다: {} ({})".format(url.split("?")[0], error)) from None
     raise Unreachable("라이브러리가 답하지 않습니다: " + url.split("?")[0])
 
 
@@ -134,10 +134,10 @@ def judge(found: Found, answer: Dict[str, Any]) -> Optional[Finding]:  # noqa: U
         now = " → " + _short(answer.get("statement_now")) if answer.get("statement_now") else ""
         message = "고쳐 쓴 문장입니다(지금 판: {}): {}{}".format(
             answer["version"], _short(answer.get("statement")), now
-        )  # noqa: UP032
+        )
         return Finding(found, "reworded", message, True)
     if status == "merged":
-        return Finding(found, "merged", "병합된 기록입니다. 지금의 번호: {}".format(answer["merged_into"]), False)  # noqa: UP032
+        return Finding(found, "merged", "병합된 기록입니다. 지금의 번호: {}".format(answer["merged_into"]), False)
     return None
 
 

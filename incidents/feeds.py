@@ -92,7 +92,13 @@ def citation_feed(asked: Sequence[str], path: str, query: str) -> Feed:
         message = f"알 수 없는 번호입니다: {', '.join(unknown)[:200]}. 번호를 고치거나 빼십시오."
         raise NotFound(message, fields={"id": message})
     words = ", ".join(format_public_id(number) for number in sorted(found))
-    return _feed(words, FeedKind.CHANGED, _address(path, query), settings.BASE_URL + "/incidents/", _latest(known, FeedKind.CHANGED))
+    return _feed(
+        words,
+        FeedKind.CHANGED,
+        _address(path, query),
+        settings.BASE_URL + "/incidents/",
+        _latest(known, FeedKind.CHANGED),
+    )
 
 
 def _latest_of(listing: Listing, kind: FeedKind) -> list[Incident]:

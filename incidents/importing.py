@@ -124,7 +124,8 @@ def _batches(records: Iterable[RecordData]) -> Iterator[list[RecordData]]:
 
 def _number(public_id: str) -> int:
     number = parse_public_id(public_id)
-    assert number is not None, public_id  # the file's check let it through
+    if number is None:
+        raise ValueError(f"{public_id} is no ID, though the file's check let it through")
     return number
 
 

@@ -172,7 +172,8 @@ class Listing:
             self._full_rows = self._grouped(self._full_rows)
         if params.page > self.page_count:
             raise NotFound(
-                gettext("없는 페이지입니다: %(page)s (마지막: %(last)s)") % {"page": params.page, "last": self.page_count},
+                gettext("없는 페이지입니다: %(page)s (마지막: %(last)s)")
+                % {"page": params.page, "last": self.page_count},
                 fields={"page": f"마지막 페이지는 {self.page_count}입니다."},
             )
 
@@ -202,7 +203,10 @@ class Listing:
             return Interpretation("exact", self.q, self.q, "")
         found = self._found.interpretation
         return Interpretation(
-            found.kind, found.query, found.original, self.params.query(is_as_typed=True) if found.kind != "exact" else ""
+            found.kind,
+            found.query,
+            found.original,
+            self.params.query(is_as_typed=True) if found.kind != "exact" else "",
         )
 
     @property
@@ -497,10 +501,18 @@ class Listing:
         found = []
         for facet in FACETS:
             for value in self.params.values.get(facet.name, ()):
-                found.append(self._loosened("condition", f"{facet.label} {_label(value)}", self.params.with_toggled(facet.name, value)))
+                found.append(
+                    self._loosened(
+                        "condition", f"{facet.label} {_label(value)}", self.params.with_toggled(facet.name, value)
+                    )
+                )
         for range_ in RANGES:
             if text := self._range_text(range_.lower, range_.upper):
-                found.append(self._loosened("condition", f"{range_.label} {text}", self.params.without_bounds(range_.lower, range_.upper)))
+                found.append(
+                    self._loosened(
+                        "condition", f"{range_.label} {text}", self.params.without_bounds(range_.lower, range_.upper)
+                    )
+                )
         if self._found is not None:
             for word, rest in self._query.without_each_word():
                 found.append(self._loosened("word", word, self.params.changed(q=rest, is_as_typed=False)))
@@ -547,7 +559,9 @@ class Listing:
     @property
     def choices_query(self) -> str:
         """The parameters that choose records, without how they are shown: for feeds, twins and exports."""
-        return self.params.changed(sort="newest" if not self.q else "relevance", view="list", group="", page_size=20).query()
+        return self.params.changed(
+            sort="newest" if not self.q else "relevance", view="list", group="", page_size=20
+        ).query()
 
 
 def build_listing(
@@ -591,7 +605,11 @@ def _search(params: ListingParams) -> SearchResult | None:
 
 def _label(value: Value, language: str | None = None) -> str:
     if (language or get_language()) == "en":
-        return value.label_en or (value.label if value.slug != value.slug.lower() or not value.slug.isascii() else value.slug.replace("-", " "))
+        return value.label_en or (
+            value.label
+            if value.slug != value.slug.lower() or not value.slug.isascii()
+            else value.slug.replace("-", " ")
+        )
     return value.label
 
 

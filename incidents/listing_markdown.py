@@ -14,7 +14,9 @@ def listing_markdown(listing: Listing) -> str:
     title = ", ".join(chip.value for chip in listing.chips) or "모든 사례"
     lines = [f"# 사고 사례: {_line(title)}", "", listing.count_line]
     if listing.interpretation.kind == "corrected":
-        lines.append(f"모르는 말이 있어 고쳐 찾았습니다: {listing.interpretation.original} → {listing.interpretation.query}")
+        lines.append(
+            f"모르는 말이 있어 고쳐 찾았습니다: {listing.interpretation.original} → {listing.interpretation.query}"
+        )
     if listing.partial_count:
         lines.append(f"그 뒤에 말의 일부만 맞는 기록이 {listing.partial_count}건 이어집니다.")
     lines.append("")

@@ -154,7 +154,9 @@ def read_params(
     if extra is not None:
         for name in data:
             if name not in PARAMETERS and name not in extra:
-                errors[name[:100]] = f"알 수 없는 매개변수입니다: {name[:100]}. 쓸 수 있는 것: {', '.join(sorted({*PARAMETERS, *extra}))}"
+                errors[name[:100]] = (
+                    f"알 수 없는 매개변수입니다: {name[:100]}. 쓸 수 있는 것: {', '.join(sorted({*PARAMETERS, *extra}))}"
+                )
     filters = IncidentFilterSet(data, catalogue)
     cleaned: dict[str, Any] = {}
     try:

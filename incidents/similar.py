@@ -26,7 +26,9 @@ class Similar:
     shared: Mapping[str, tuple[Value, ...]]
 
 
-def similar_records(catalogue: Catalogue, pk: int, *, limit: int = 6, exclude: frozenset[int] = frozenset()) -> tuple[Similar, ...]:
+def similar_records(
+    catalogue: Catalogue, pk: int, *, limit: int = 6, exclude: frozenset[int] = frozenset()
+) -> tuple[Similar, ...]:
     """Return the records most like a published one, best first; empty where it isn't published.
 
     A shared term weighs by its rarity, ln(records / records with it), so that two records that share `etcd` are nearer

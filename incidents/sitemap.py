@@ -16,7 +16,17 @@ from incidents.models import TERM_MODELS, Check, Incident, LibraryState, Organiz
 
 PART: Final = 40_000  # addresses a file; the protocol allows 50,000 and 50 MB
 NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
-PAGES: Final = ("/", "/incidents/", "/years/", "/checks/", "/checks/table/", "/stats/", "/feeds/", "/about/", "/api/v1/docs/")
+PAGES: Final = (
+    "/",
+    "/incidents/",
+    "/years/",
+    "/checks/",
+    "/checks/table/",
+    "/stats/",
+    "/feeds/",
+    "/about/",
+    "/api/v1/docs/",
+)
 
 
 def sitemap_parts() -> int:

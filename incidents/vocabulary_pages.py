@@ -57,7 +57,9 @@ def index_groups(kind: VocabularyKind) -> tuple[EntryGroup, ...]:
         terms = TERM_MODELS[kind].objects.all()  # type: ignore[attr-defined]
     groups: dict[str, list[Entry]] = {}
     for term in terms:
-        entry = Entry(term.slug, term.local_label, getattr(term, "about", ""), counts.get(term.pk, 0), term.get_absolute_url())
+        entry = Entry(
+            term.slug, term.local_label, getattr(term, "about", ""), counts.get(term.pk, 0), term.get_absolute_url()
+        )
         groups.setdefault(_initial(term.name) if kind == VocabularyKind.ORGANIZATION else term.group, []).append(entry)
     labels = sorted(groups) if kind == VocabularyKind.ORGANIZATION else list(groups)
     return tuple(EntryGroup(label, tuple(groups[label])) for label in labels)

@@ -98,5 +98,7 @@ def secret_key(name: str, data_dir: Path) -> str:
         beside.unlink()
     kept = path.read_text(encoding="ascii").strip()
     if len(kept) < 32:
-        raise ImproperlyConfigured(f"{path} holds no usable secret; delete the file to have a new one made, or set {name}")
+        raise ImproperlyConfigured(
+            f"{path} holds no usable secret; delete the file to have a new one made, or set {name}"
+        )
     return kept

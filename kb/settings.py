@@ -90,6 +90,8 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY",
 }
+
+
 def database(url: str) -> dict[str, Any]:
     """Return one of DATABASES from an address; connections stay open, and PostgreSQL's are looked after."""
     settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=600)}
@@ -128,7 +130,9 @@ CACHES: dict[str, Any] = {
         "OPTIONS": {"MAX_ENTRIES": 20_000},
     }
 }
-PAGE_CACHE_BYTES = env_int("KB_PAGE_CACHE_MB", 256) * 1024 * 1024  # of finished pages on disk; 0 keeps them in memory only
+PAGE_CACHE_BYTES = (
+    env_int("KB_PAGE_CACHE_MB", 256) * 1024 * 1024
+)  # of finished pages on disk; 0 keeps them in memory only
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [

@@ -66,9 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def bundled(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
+def bundled(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The bundled library in the database and the index, for the tests of one module; they only read it."""
     with django_db_blocker.unblock():
         try:
@@ -162,9 +160,26 @@ def start_server(data_dir: Path, *, workers: int = 2, **env: str) -> Server:
     """Serve a data folder as `make run` does, and return when it answers."""
     port = free_port()
     process = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "--config", "kb/gunicorn.py", "--bind", f"127.0.0.1:{port}", "--workers", str(workers), "kb.wsgi"],
+        [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config",
+            "kb/gunicorn.py",
+            "--bind",
+            f"127.0.0.1:{port}",
+            "--workers",
+            str(workers),
+            "kb.wsgi",
+        ],
         cwd=ROOT,
-        env={**os.environ, "KB_DATA_DIR": str(data_dir), "KB_BASE_URL": f"http://127.0.0.1:{port}", "KB_API_RATE": "100000", **env},
+        env={
+            **os.environ,
+            "KB_DATA_DIR": str(data_dir),
+            "KB_BASE_URL": f"http://127.0.0.1:{port}",
+            "KB_API_RATE": "100000",
+            **env,
+        },
         stdin=subprocess.DEVNULL,
         stdout=(data_dir / "server.log").open("ab"),
         stderr=subprocess.STDOUT,
@@ -241,7 +256,14 @@ def browser() -> Iterator[Any]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ],
         )
         yield chromium
         chromium.close()

@@ -82,13 +82,17 @@ def make_draft(
     ):
         for position, slug in enumerate(slugs):
             through.objects.create(incident=incident, term=make_term(model, slug), position=position)
-    given = [{"title": "야간 정산 지연 안내", "url": "https://status.example.org/posts/1"}] if sources is None else sources
+    given = (
+        [{"title": "야간 정산 지연 안내", "url": "https://status.example.org/posts/1"}] if sources is None else sources
+    )
     for position, source in enumerate(given):
         Source.objects.create(incident=incident, position=position, **source)
     return incident
 
 
-def make_incident(*, status: str = Status.PUBLISHED, reason: str = "", merged_into: Incident | None = None, **fields: Any) -> Incident:
+def make_incident(
+    *, status: str = Status.PUBLISHED, reason: str = "", merged_into: Incident | None = None, **fields: Any
+) -> Incident:
     """Return an incident that was published and, where another status is asked for, moved on to it."""
     incident = make_draft(**fields)
     if status in (Status.DRAFT, Status.IN_REVIEW):

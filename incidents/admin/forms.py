@@ -67,7 +67,7 @@ class IncidentForm(AnyModelForm):
             "lesson",
             "editor_note",
         )
-        widgets = {  # noqa: RUF012
+        widgets = {
             "title": forms.TextInput(attrs={"size": 100, "data-lengths": ",".join(map(str, TITLE_LENGTHS))}),
             "editor_note": forms.Textarea(attrs={"rows": 4, "cols": 80}),
         }

@@ -34,7 +34,7 @@ class LoginForm(AdminAuthenticationForm):
         widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
     )
 
-    error_messages = {  # noqa: RUF012  # as Django has it
+    error_messages = {  # as Django has it
         **AdminAuthenticationForm.error_messages,
         "token": "인증 코드가 없거나 맞지 않습니다. 앱에 지금 보이는 수를 적으십시오.",
     }

@@ -23,7 +23,10 @@ class Check(models.Model):
     """A thing to look at, read-only. Its code is never changed and never given again."""
 
     code = models.CharField(
-        _("코드"), max_length=12, unique=True, validators=[RegexValidator(r"^KC-[0-9]{3,}$", _("KC-001 처럼 적으십시오."))]
+        _("코드"),
+        max_length=12,
+        unique=True,
+        validators=[RegexValidator(r"^KC-[0-9]{3,}$", _("KC-001 처럼 적으십시오."))],
     )
     title = models.CharField(_("제목"), max_length=120)
     area = models.CharField(_("분야"), max_length=60)
@@ -53,7 +56,9 @@ class Check(models.Model):
 
 class CheckComponent(models.Model):
     check_item = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="component_tags")
-    term = models.ForeignKey(Component, verbose_name=_("구성 요소"), on_delete=models.PROTECT, related_name="check_tags")
+    term = models.ForeignKey(
+        Component, verbose_name=_("구성 요소"), on_delete=models.PROTECT, related_name="check_tags"
+    )
     position = models.PositiveSmallIntegerField(_("차례"), default=0)
 
     class Meta:
@@ -94,7 +99,11 @@ class Citation(models.Model):
         verbose_name = _("근거 사례")
         verbose_name_plural = _("근거 사례")
         constraints = [
-            models.UniqueConstraint(fields=["check_item", "incident"], name="incident_once_per_check", violation_error_message=_("같은 기록을 두 번 인용하지 마십시오."))
+            models.UniqueConstraint(
+                fields=["check_item", "incident"],
+                name="incident_once_per_check",
+                violation_error_message=_("같은 기록을 두 번 인용하지 마십시오."),
+            )
         ]
 
     def __str__(self) -> str:

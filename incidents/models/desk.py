@@ -79,7 +79,9 @@ class Proposal(models.Model):
     """A correction of a public record by somebody who may not publish: the form as they filled it in."""
 
     incident = models.ForeignKey(Incident, verbose_name=_("사례"), on_delete=models.CASCADE, related_name="proposals")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name=_("쓴 사람"), on_delete=models.CASCADE, related_name="+")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, verbose_name=_("쓴 사람"), on_delete=models.CASCADE, related_name="+"
+    )
     data = models.TextField(_("양식"))
     reason = models.TextField(_("고친 까닭"), blank=True, default="")
     fields = models.CharField(_("바뀐 항목"), max_length=300, blank=True, default="")

@@ -129,7 +129,11 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or the device's, and lead back."""
     theme = request.POST.get("theme", "")
     if theme not in {*THEMES, "system", ""}:
-        raise BadParameter("알 수 없는 화면 밝기입니다. light, dark, system 가운데 고르십시오.", fields={"theme": theme[:40]}, names_nothing=False)
+        raise BadParameter(
+            "알 수 없는 화면 밝기입니다. light, dark, system 가운데 고르십시오.",
+            fields={"theme": theme[:40]},
+            names_nothing=False,
+        )
     response = HttpResponseRedirect(_way_back(request))
     if theme in THEMES:
         response.set_cookie("theme", theme, max_age=COOKIE_AGE, samesite="Lax", secure=settings.IS_TLS)
@@ -144,10 +148,16 @@ def set_language(request: HttpRequest) -> HttpResponse:
     """Remember Korean or English, and lead back."""
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
-        raise BadParameter("알 수 없는 언어입니다. ko, en 가운데 고르십시오.", fields={"language": language[:40]}, names_nothing=False)
+        raise BadParameter(
+            "알 수 없는 언어입니다. ko, en 가운데 고르십시오.", fields={"language": language[:40]}, names_nothing=False
+        )
     response = HttpResponseRedirect(_way_back(request))
     response.set_cookie(
-        settings.LANGUAGE_COOKIE_NAME, language, max_age=settings.LANGUAGE_COOKIE_AGE, samesite="Lax", secure=settings.IS_TLS
+        settings.LANGUAGE_COOKIE_NAME,
+        language,
+        max_age=settings.LANGUAGE_COOKIE_AGE,
+        samesite="Lax",
+        secure=settings.IS_TLS,
     )
     return response
 
@@ -155,6 +165,8 @@ def set_language(request: HttpRequest) -> HttpResponse:
 def _way_back(request: HttpRequest) -> str:
     """Return the page that the form names, or that it stood on; only ever an address of this library."""
     for address in (request.POST.get("next", ""), request.headers.get("Referer", "")):
-        if address and url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure()):
+        if address and url_has_allowed_host_and_scheme(
+            address, {request.get_host()}, require_https=request.is_secure()
+        ):
             return address
     return "/"

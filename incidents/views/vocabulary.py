@@ -66,7 +66,9 @@ def year_detail(request: HttpRequest, year: int) -> HttpResponse:
     if year not in years:
         raise NotFound(f"이 해의 기록은 없습니다: {year}. 기록이 있는 해에서 고르십시오.", fields={"year": str(year)})
     place = years.index(year)
-    data = QueryDict(encode_query([("year_from", str(year)), ("year_to", str(year)), ("page", request.GET.get("page", ""))]))
+    data = QueryDict(
+        encode_query([("year_from", str(year)), ("year_to", str(year)), ("page", request.GET.get("page", ""))])
+    )
     listing = build_listing(data)
     context = {
         "year": year,

@@ -13,15 +13,15 @@ import pytest
 from django.core.management import call_command
 from django.http import QueryDict
 
+from incidents.api.representation import record_out
+from incidents.api.schemas import RecordOut
 from incidents.catalogue import forget_catalogue
 from incidents.exports import read_choice
 from incidents.exports.csv_file import COLUMNS, csv_chunks, record_row, safe_cell
-from incidents.api.representation import record_out
-from incidents.api.schemas import RecordOut
 from incidents.importing import import_library
 from incidents.models import Incident, Status
-from incidents.records import parse_record
 from incidents.record_data import record_data, record_text
+from incidents.records import parse_record
 from tests.api.conftest import body_of
 from tests.factories import make_incident
 
@@ -67,13 +67,19 @@ def test_all_forms_of_the_bundled_library_agree_record_by_record(client, bundled
     with sqlite3.connect(path) as connection:
         kept = dict(connection.execute("SELECT id, json FROM records"))
         assert {public_id: json.loads(text) for public_id, text in kept.items()} == by_id
-        terms = connection.execute("SELECT record_id, slug FROM terms WHERE kind = 'cause' ORDER BY record_id, position")
+        terms = connection.execute(
+            "SELECT record_id, slug FROM terms WHERE kind = 'cause' ORDER BY record_id, position"
+        )
         causes: dict[str, list[str]] = {}
         for public_id, slug in terms:
             causes.setdefault(public_id, []).append(slug)
         assert causes == {one["id"]: [term["slug"] for term in one["causes"]] for one in records}
         found = connection.execute("SELECT count(*) FROM search WHERE search MATCH '인증서*'").fetchone()[0]
-        assert found == sum("인증서" in text for text in map(str, (json.dumps(one, ensure_ascii=False) for one in records)) if _has_word(text, "인증서"))
+        assert found == sum(
+            "인증서" in text
+            for text in map(str, (json.dumps(one, ensure_ascii=False) for one in records))
+            if _has_word(text, "인증서")
+        )
 
 
 def _has_word(record: str, start: str) -> bool:
@@ -81,7 +87,17 @@ def _has_word(record: str, start: str) -> bool:
     import re
 
     one = json.loads(record)
-    fields = ("title", "symptom", "trigger", "cause", "contributing_factors", "detection", "actions", "follow_ups", "lesson")
+    fields = (
+        "title",
+        "symptom",
+        "trigger",
+        "cause",
+        "contributing_factors",
+        "detection",
+        "actions",
+        "follow_ups",
+        "lesson",
+    )
     text = " ".join(str(one[name]) if isinstance(one[name], str) else " ".join(one[name]) for name in fields)
     return any(word.startswith(start) for word in re.findall(r"[^\W_]+", text))
 

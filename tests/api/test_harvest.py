@@ -67,7 +67,12 @@ def test_a_walk_by_number_and_by_cursor_misses_and_repeats_nothing(make_server: 
     editor = subprocess.Popen(
         [sys.executable, "-c", EDITOR],
         cwd=ROOT,
-        env={**os.environ, "KB_DATA_DIR": str(server.data_dir), "DJANGO_SETTINGS_MODULE": "kb.settings", "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "KB_DATA_DIR": str(server.data_dir),
+            "DJANGO_SETTINGS_MODULE": "kb.settings",
+            "PYTHONPATH": str(ROOT),
+        },
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -120,7 +125,9 @@ def test_a_cursor_and_a_group_do_not_mix(client):
     assert (response.status_code, response.json()["errors"][0]["parameter"]) == (400, "cursor")
 
 
-@pytest.mark.parametrize("cursor", ["W10", "eyJhIjoxfQ", "WzEsMiwzXQ", "WzEsMiwzLDRd", "////", "WzFlOTksMSwxLCJhIl0", "가"])
+@pytest.mark.parametrize(
+    "cursor", ["W10", "eyJhIjoxfQ", "WzEsMiwzXQ", "WzEsMiwzLDRd", "////", "WzFlOTksMSwxLCJhIl0", "가"]
+)
 @pytest.mark.django_db
 def test_a_made_up_cursor_is_refused(client, cursor):
     make_incident()

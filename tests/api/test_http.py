@@ -124,7 +124,12 @@ def test_representations_and_addresses_have_tags_of_their_own(client):
 
 def test_head_gives_the_headers_of_get(client):
     incident = make_incident()
-    for path in ("/api/v1/incidents/", f"/api/v1/incidents/{incident.public_id}/", "/api/v1/export/library.csv", "/api/v1/schema/"):
+    for path in (
+        "/api/v1/incidents/",
+        f"/api/v1/incidents/{incident.public_id}/",
+        "/api/v1/export/library.csv",
+        "/api/v1/schema/",
+    ):
         get, head = client.get(path), client.head(path)
         assert (head.status_code, head.content) == (200, b"")
         assert head.headers["ETag"] == get.headers["ETag"]
@@ -191,7 +196,9 @@ def test_vocabulary_counts_are_those_of_the_listing(get):
     assert {term["slug"]: term["count"] for term in get("causes/")["results"]}["never"] == 0
 
 
-@pytest.mark.parametrize("path", ["causes/nope/", "components/nope/", "organizations/nope/", "checks/KC-999/", "checks/x/"])
+@pytest.mark.parametrize(
+    "path", ["causes/nope/", "components/nope/", "organizations/nope/", "checks/KC-999/", "checks/x/"]
+)
 def test_an_unknown_value_is_a_404_in_the_error_form(client, path):
     response = client.get(f"/api/v1/{path}")
     assert (response.status_code, response.headers["Content-Type"]) == (404, "application/problem+json")

@@ -62,7 +62,10 @@ def test_html_comes_when_asked_for_and_is_safe(get):
 
 def test_fields_narrow_and_exclude_leaves_out(get):
     incident = make_incident()
-    assert get(f"incidents/{incident.public_id}/", fields="id,title") == {"id": incident.public_id, "title": incident.title}
+    assert get(f"incidents/{incident.public_id}/", fields="id,title") == {
+        "id": incident.public_id,
+        "title": incident.title,
+    }
     without = get(f"incidents/{incident.public_id}/", exclude="symptom,cause")
     assert "symptom" not in without and "lesson" in without
     listing = get("incidents/", fields="id", exclude="facets")
@@ -132,7 +135,9 @@ def test_facets_narrow_one_another_and_ignore_their_own_choice(get):
 def test_a_record_with_many_matching_values_comes_once(get):
     incident = make_incident(causes=["dns-error", "bad-deploy", "operator-error"], factors=["monitoring-gap"])
     for sort in ("newest", "oldest", "added", "id"):
-        answer = get("incidents/", cause=["dns-error", "bad-deploy", "operator-error"], factor="monitoring-gap", sort=sort)
+        answer = get(
+            "incidents/", cause=["dns-error", "bad-deploy", "operator-error"], factor="monitoring-gap", sort=sort
+        )
         assert (answer["count"], ids(answer)) == (1, [incident.public_id])
 
 
@@ -156,7 +161,18 @@ def test_a_record_with_many_matching_values_comes_once(get):
         *[(f"year_from={bad}", "year_from", bad) for bad in ("2019.5", "-1", "0", "20240", "２０２０", "99999999999")],
         *[
             (f"page={bad}", "page", bad)
-            for bad in ("0", "-1", "abc", "1.0", "1e3", "2147483647", "9223372036854775807", "99999999999999999999", "１", "٣")
+            for bad in (
+                "0",
+                "-1",
+                "abc",
+                "1.0",
+                "1e3",
+                "2147483647",
+                "9223372036854775807",
+                "99999999999999999999",
+                "１",
+                "٣",
+            )
         ],
         *[(f"page_size={bad}", "page_size", bad) for bad in ("0", "-5", "101", "1e9", "abc")],
     ],
@@ -180,7 +196,9 @@ def test_a_page_past_the_end_names_the_last_one(client):
 
 def test_empty_parameters_count_as_absent(get):
     incident = make_incident()
-    answer = get("incidents/", q="", cause="", year_from="", sort="", page="", page_size="", fields="", updated_since="")
+    answer = get(
+        "incidents/", q="", cause="", year_from="", sort="", page="", page_size="", fields="", updated_since=""
+    )
     assert ids(answer) == [incident.public_id]
 
 
@@ -233,7 +251,9 @@ def test_a_search_names_the_field_and_marks_the_word(get):
 
 def test_checks_stand_on_the_record_with_their_reason(get):
     incident = make_incident()
-    check = Check.objects.create(code="KC-001", title="여유를 둔다", area="저장소", severity="high", risk="찬다", look="본다", criterion="남는다")
+    check = Check.objects.create(
+        code="KC-001", title="여유를 둔다", area="저장소", severity="high", risk="찬다", look="본다", criterion="남는다"
+    )
     Citation.objects.create(check_item=check, incident=incident, why="로그가 볼륨을 채웠다.")
     record = get(f"incidents/{incident.public_id}/")
     assert record["checks"] == ["KC-001"]

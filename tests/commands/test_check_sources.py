@@ -13,6 +13,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from incidents.link_checks import AddressRefusedError, refuse_inner_address, working_copies
 from incidents.models import Source, SourceCheck
@@ -137,6 +138,16 @@ def test_a_copy_is_proposed_where_there_is_none_and_the_working_one_is_known(web
         "사본 있음": "archived",
         "열림": "original",
     }
+
+
+@pytest.mark.django_db
+def test_the_page_says_at_once_which_copy_works(web: Web, client: Client) -> None:
+    make_incident(sources=[{"title": "사본 있음", "url": f"{web.url}/missing", "archived_url": f"{web.url}/copy"}])
+    assert "원문이 열리지 않습니다" not in client.get("/incidents/IL-0001/").content.decode()
+    look(web)
+    page = client.get("/incidents/IL-0001/").content.decode()
+    assert "원문이 열리지 않습니다" in page
+    assert "보관된 사본은 열립니다" in page
 
 
 @pytest.mark.django_db

@@ -83,7 +83,9 @@ def test_the_bundled_library_comes_out_byte_for_byte(bundled: Path, tmp_path: Pa
     names = [str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*") if file.is_file()]
     _, different, missing = filecmp.cmpfiles(FIXTURES, tmp_path / "out", names, shallow=False)
     assert (different, missing) == ([], [])
-    assert sorted(names) == sorted(str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file())
+    assert sorted(names) == sorted(
+        str(f.relative_to(tmp_path / "out")) for f in (tmp_path / "out").rglob("*") if f.is_file()
+    )
 
 
 def test_the_bundled_library_imported_again_changes_nothing(bundled: Path) -> None:
@@ -149,7 +151,10 @@ class TestImport:
         }  # fmt: skip
         run("export_library", str(tmp_path / "out"), "--with-drafts")
         _, different, missing = filecmp.cmpfiles(
-            folder.root / "incidents", tmp_path / "out" / "incidents", [f"IL-{n}.md" for n in range(9001, 9005)], shallow=False
+            folder.root / "incidents",
+            tmp_path / "out" / "incidents",
+            [f"IL-{n}.md" for n in range(9001, 9005)],
+            shallow=False,
         )
         assert (different, missing) == ([], [])
         assert build_listing(QueryDict("")).count == 1
@@ -177,7 +182,10 @@ class TestImport:
         with pytest.raises(CommandError, match="--allow-large-change"):
             run("import_library", str(folder.root))
         assert set(Incident.objects.values_list("version", flat=True)) == {1}
-        assert run("import_library", str(folder.root), "--allow-large-change")[0] == "created 0, changed 30, unchanged 0, failed 0"
+        assert (
+            run("import_library", str(folder.root), "--allow-large-change")[0]
+            == "created 0, changed 30, unchanged 0, failed 0"
+        )
 
     def test_checks_come_with_their_citations_in_order(self, folder: Folder) -> None:
         folder.put(9001)

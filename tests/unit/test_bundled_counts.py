@@ -37,7 +37,9 @@ def test_every_facet_value_counts_its_files(records: dict[str, Any], parameter: 
         if parameter == "organization":
             by_label[front["organization"]] = by_label.get(front["organization"], 0) + 1
         else:
-            for slug in front.get(PARAMETERS[parameter], []) if parameter != "detection" else [front["detection_method"]]:
+            for slug in (
+                front.get(PARAMETERS[parameter], []) if parameter != "detection" else [front["detection_method"]]
+            ):
                 by_label[slug] = by_label.get(slug, 0) + 1
     facet = next(facet for facet in build_listing(QueryDict("")).facets if facet.name == parameter)
     shown = {option.label if parameter == "organization" else option.value: option.count for option in facet.options}

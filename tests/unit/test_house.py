@@ -14,7 +14,14 @@ from incidents.listing_params import PARAMETERS
 from tests.conftest import ROOT
 
 # Rooms that may not know the rooms further right.
-RIGHT = ("incidents.listing", "incidents.views", "incidents.api", "incidents.admin", "incidents.mcp_server", "incidents.management")
+RIGHT = (
+    "incidents.listing",
+    "incidents.views",
+    "incidents.api",
+    "incidents.admin",
+    "incidents.mcp_server",
+    "incidents.management",
+)
 PURE = (
     "errors", "faults", "records", "record_text", "plain_text", "yaml_nodes", "yaml_fields", "taxonomy_file", "checks_file",
     "cross_check", "pins", "word_diff", "source_urls", "record_merge", "search/query", "search/korean", "search/plan",
@@ -74,7 +81,9 @@ def test_the_site_of_settings_imports_incidents_in_its_urls_alone() -> None:
 def test_every_variable_of_the_environment_is_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     named = re.compile(r'(?:env_[a-z]+|secret_key)\(\s*"([A-Z_]+)"')
-    variables = {name for file in (ROOT / "kb").glob("*.py") for name in named.findall(file.read_text(encoding="utf-8"))}
+    variables = {
+        name for file in (ROOT / "kb").glob("*.py") for name in named.findall(file.read_text(encoding="utf-8"))
+    }
     assert variables
     assert {name for name in variables if f"`{name}`" not in readme} == set()
 

@@ -46,7 +46,12 @@ def test_values_of_one_facet_widen_the_listing(four: None) -> None:
 
 def test_following_a_facet_option_shows_its_count(four: None) -> None:
     start = build_listing(QueryDict("component=etcd"))
-    options = [option for facet in start.facets for option in facet.options if not option.is_selected and facet.name != "component"]
+    options = [
+        option
+        for facet in start.facets
+        for option in facet.options
+        if not option.is_selected and facet.name != "component"
+    ]
     assert options
     assert [build_listing(QueryDict(o.toggle_query)).count for o in options] == [o.count for o in options]
 
@@ -182,9 +187,19 @@ def test_order_is_by_when_it_happened_then_by_number() -> None:
 
 def test_each_record_is_found_once_and_the_better_match_first() -> None:
     make_incident(
-        number=9001, symptom="정산이 멈췄다.", cause="정산 로그가 쌓였다.", actions=["정산을 다시 돌렸다."], lesson="정산을 지켜본다."
+        number=9001,
+        symptom="정산이 멈췄다.",
+        cause="정산 로그가 쌓였다.",
+        actions=["정산을 다시 돌렸다."],
+        lesson="정산을 지켜본다.",
     )
-    make_incident(number=9002, title="배치가 멈췄다", symptom="배치가 멈췄다.", cause="디스크가 찼다.", lesson="정산 로그를 나눈다.")
+    make_incident(
+        number=9002,
+        title="배치가 멈췄다",
+        symptom="배치가 멈췄다.",
+        cause="디스크가 찼다.",
+        lesson="정산 로그를 나눈다.",
+    )
     first = build_listing(QueryDict("q=정산&page_size=1"))
     second = build_listing(QueryDict("q=정산&page_size=1&page=2"))
     assert (first.count, first.page_count) == (2, 2)

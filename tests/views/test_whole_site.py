@@ -50,7 +50,9 @@ def test_no_link_is_broken_and_every_anchor_is_there(bundled: Path) -> None:
                 queue.append(link)
     assert broken == []
     assert len([address for address in anchors if address.startswith("/incidents/IL-")]) >= 400
-    dangling = [(page, link, fragment) for page, link, fragment in wanted if link in anchors and fragment not in anchors[link]]
+    dangling = [
+        (page, link, fragment) for page, link, fragment in wanted if link in anchors and fragment not in anchors[link]
+    ]
     assert dangling == []
 
 
@@ -115,7 +117,34 @@ def test_what_is_not_there_is_said_in_korean_with_a_way_back(bundled: Path, addr
     assert ways & {"/", "/incidents/"}
 
 
-@pytest.mark.parametrize("q", ['"', '""', "-", "-가", "((((", "(title:", ":", "http:", "AND", "AND AND", "^2", "~", "[a TO", "{", "\\", "%", "+", "'", '17" 모니', "🔥", "가\x00나", "*", "가*"])
+@pytest.mark.parametrize(
+    "q",
+    [
+        '"',
+        '""',
+        "-",
+        "-가",
+        "((((",
+        "(title:",
+        ":",
+        "http:",
+        "AND",
+        "AND AND",
+        "^2",
+        "~",
+        "[a TO",
+        "{",
+        "\\",
+        "%",
+        "+",
+        "'",
+        '17" 모니',
+        "🔥",
+        "가\x00나",
+        "*",
+        "가*",
+    ],
+)
 def test_signs_are_text_and_never_an_error(bundled: Path, q: str) -> None:
     assert Client().get("/incidents/", {"q": q}).status_code == 200
 
@@ -132,18 +161,24 @@ def test_the_number_of_queries_does_not_grow_with_the_page(bundled: Path, django
     def queries(address: str) -> int:
         client = Client()
         client.get(address)
-        with CaptureQueriesContext(connection, ) as captured:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
             client.get(address)
         return len(captured)
 
     for view in ("list", "full"):
-        assert queries(f"/incidents/?view={view}&page_size=3&sort=id") == queries(f"/incidents/?view={view}&page_size=100&sort=id")
+        assert queries(f"/incidents/?view={view}&page_size=3&sort=id") == queries(
+            f"/incidents/?view={view}&page_size=100&sort=id"
+        )
 
 
 def test_a_fragment_is_only_the_listing_and_a_restored_page_is_whole(bundled: Path) -> None:
     client = Client()
     fragment = client.get("/incidents/?cause=dns-error", headers={"HX-Request": "true"})
-    restored = client.get("/incidents/?cause=dns-error", headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
+    restored = client.get(
+        "/incidents/?cause=dns-error", headers={"HX-Request": "true", "HX-History-Restore-Request": "true"}
+    )
     whole = client.get("/incidents/?cause=dns-error")
     assert [b"<html" in answer.content for answer in (fragment, restored, whole)] == [False, True, True]
     for answer in (fragment, restored, whole):
@@ -152,7 +187,12 @@ def test_a_fragment_is_only_the_listing_and_a_restored_page_is_whole(bundled: Pa
 
 def test_page_and_api_count_alike(bundled: Path) -> None:
     client = Client()
-    for query in ("component=etcd&component=dns&cause=config-error", "q=인증서 만료", "factor=retry-storm&year_from=2020", ""):
+    for query in (
+        "component=etcd&component=dns&cause=config-error",
+        "q=인증서 만료",
+        "factor=retry-storm&year_from=2020",
+        "",
+    ):
         count = client.get(f"/api/v1/incidents/?{query}").json()["count"]
         line = html.fromstring(client.get(f"/incidents/?{query}").content).xpath("string(//*[@id='count'])")
         assert line.strip().startswith(f"{count}건")
@@ -171,4 +211,6 @@ def test_headers_allow_no_inline_code(bundled: Path) -> None:
     assert "unsafe-inline" not in policy
     assert "default-src 'none'" in policy
     page = html.fromstring(response.content)
-    assert page.xpath("//@style | //style | //script[not(@src) and not(@type='application/ld+json')] | //@onclick") == []
+    assert (
+        page.xpath("//@style | //style | //script[not(@src) and not(@type='application/ld+json')] | //@onclick") == []
+    )

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 
 class Command(BaseCommand):
     help = "MCP 서버를 표준 입출력으로 띄웁니다. 코딩 도구의 설정에 이 명령을 적으십시오."
-    requires_system_checks: list[str] = []  # noqa: RUF012  # Django's own attribute; nothing may be printed before the first message
+    requires_system_checks: list[str] = []  # Django's own attribute; nothing may be printed before the first message
     stealth_options = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
