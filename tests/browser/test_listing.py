@@ -213,8 +213,8 @@ def test_sheet_opens_and_closes_without_javascript(browser: Any, shared_server: 
     ],
 )
 def test_fragment_is_for_htmx_alone(shared_server: Server, headers: dict[str, str], is_whole: bool) -> None:
-    request = urllib.request.Request(f"{shared_server.url}/incidents/?cause=dns-error", headers=headers)  # noqa: S310
-    with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
+    request = urllib.request.Request(f"{shared_server.url}/incidents/?cause=dns-error", headers=headers)
+    with urllib.request.urlopen(request, timeout=10) as response:
         text = response.read().decode()
         assert {"hx-request", "hx-history-restore-request"} <= {
             name.strip().lower() for name in response.headers["Vary"].split(",")

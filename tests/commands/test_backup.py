@@ -319,7 +319,7 @@ def test_restore_under_a_running_server_shows_at_once(make_server: Callable[...,
     server = make_server()
 
     def get(address: str) -> str:
-        with urllib.request.urlopen(server.url + address, timeout=60) as response:  # noqa: S310, our own server
+        with urllib.request.urlopen(server.url + address, timeout=60) as response:
             return str(response.read().decode())
 
     before = get("/incidents/IL-0001/")
