@@ -1,191 +1,158 @@
-"""JSON-LD (schema.org) of the pages, as plain dictionaries: what search engines and catalogues read. No HTML here."""
+"""What a page says to machines that read pages: schema.org as JSON-LD. Pure dictionaries.
+
+A record is a `Report` about `DefinedTerm`s of the library's vocabularies; a list is a `CollectionPage`; the whole
+library is a `Dataset` on a `WebSite` that can be searched.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
-from django.conf import settings
+from django.utils.translation import gettext
 
 from incidents.markdown_html import plain_text
-from incidents.models import Incident, VocabularyKind
 
-CONTEXT: Final = "https://schema.org"
-LICENSE_URL: Final = "https://creativecommons.org/licenses/by/4.0/"
-NAME: Final = "사고 사례 라이브러리"
-ABOUT: Final = "공개된 사고 보고서를 증상, 촉발, 원인, 기여 요인, 감지, 조치, 후속 조치, 교훈으로 나눠 적은 한국어 라이브러리"
-SET_NAMES: Final = {kind: f"{NAME}: {kind.label}" for kind in VocabularyKind}
+Json = dict[str, Any]
 
-JsonLd = dict[str, Any]
+CONTEXT = "https://schema.org"
+DESCRIPTION_LENGTH = 300
 
 
-def _url(path: str) -> str:
-    return f"{settings.BASE_URL}{path}"
+def library_name() -> str:
+    """Return the library's name in the interface's language."""
+    return gettext("사고 사례 라이브러리")
 
 
-def _day(at: datetime | None) -> str | None:
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if at is not None else None
-
-
-def _known(values: JsonLd) -> JsonLd:
-    """Leave out what isn't known: an empty value would be a statement."""
-    return {name: value for name, value in values.items() if value not in (None, "", [], {})}
-
-
-def publisher() -> JsonLd:
-    return {"@type": "Organization", "name": NAME, "url": _url("/")}
-
-
-def website() -> JsonLd:
+def website(base_url: str) -> Json:
     """Return the site with its search."""
     return {
         "@context": CONTEXT,
         "@type": "WebSite",
-        "@id": _url("/#website"),
-        "url": _url("/"),
-        "name": NAME,
-        "description": ABOUT,
+        "@id": f"{base_url}/#website",
+        "url": f"{base_url}/",
+        "name": library_name(),
         "inLanguage": "ko",
-        "publisher": publisher(),
         "potentialAction": {
             "@type": "SearchAction",
-            "target": {"@type": "EntryPoint", "urlTemplate": _url("/incidents/?q={search_term_string}")},
+            "target": {"@type": "EntryPoint", "urlTemplate": f"{base_url}/incidents/?q={{search_term_string}}"},
             "query-input": "required name=search_term_string",
         },
     }
 
 
-def dataset(count: int, changed_at: datetime | None) -> JsonLd:
-    """Return the library as a data set that can be taken away."""
-    forms = (
-        ("library.ndjson", "application/x-ndjson"),
-        ("library.csv", "text/csv"),
-        ("library.zip", "application/zip"),
-        ("library.sqlite", "application/vnd.sqlite3"),
-    )
-    return _known(
-        {
-            "@context": CONTEXT,
-            "@type": "Dataset",
-            "@id": _url("/#dataset"),
-            "name": NAME,
-            "description": f"{ABOUT}. 기록 {count}건.",
-            "url": _url("/"),
-            "inLanguage": "ko",
-            "license": LICENSE_URL,
-            "isAccessibleForFree": True,
-            "creator": publisher(),
-            "dateModified": _day(changed_at),
-            "distribution": [
-                {"@type": "DataDownload", "encodingFormat": media_type, "contentUrl": _url(f"/api/v1/export/{name}")}
-                for name, media_type in forms
-            ],
-        }
-    )
-
-
-def breadcrumbs(steps: Iterable[tuple[str, str]]) -> JsonLd:
-    """Return the way to a page: (name, path) from the first page on."""
+def dataset(base_url: str, count: int) -> Json:
+    """Return the library as data that can be taken away."""
     return {
         "@context": CONTEXT,
-        "@type": "BreadcrumbList",
-        "itemListElement": [
-            {"@type": "ListItem", "position": place, "name": name, "item": _url(path)}
-            for place, (name, path) in enumerate(steps, start=1)
+        "@type": "Dataset",
+        "@id": f"{base_url}/#dataset",
+        "url": f"{base_url}/",
+        "name": library_name(),
+        "description": gettext("공개된 사고 보고서 %(count)s건을 증상, 원인, 감지, 조치로 나눠 적은 한국어 기록")
+        % {"count": count},
+        "inLanguage": "ko",
+        "isAccessibleForFree": True,
+        "creator": {"@type": "Organization", "name": library_name(), "url": f"{base_url}/"},
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "encodingFormat": kind,
+                "contentUrl": f"{base_url}/api/v1/export/library.{extension}",
+            }
+            for extension, kind in (("ndjson", "application/x-ndjson"), ("csv", "text/csv"))
         ],
     }
 
 
-def term(one: Any, kind: VocabularyKind) -> JsonLd:
-    """Return a vocabulary term as a `DefinedTerm` of its set."""
-    return _known(
-        {
-            "@type": "DefinedTerm",
-            "@id": _url(one.get_absolute_url()),
-            "name": one.label,
-            "termCode": one.slug,
-            "description": getattr(one, "about", ""),
-            "inDefinedTermSet": {"@type": "DefinedTermSet", "name": str(SET_NAMES[kind]), "url": _url(f"/{kind.value}/")},
-        }
-    )
+def breadcrumbs(trail: Sequence[tuple[str, str]]) -> Json:
+    """Return the way to a page: (name, absolute address) from the first page on."""
+    return {
+        "@context": CONTEXT,
+        "@type": "BreadcrumbList",
+        "itemListElement": [
+            {"@type": "ListItem", "position": place, "name": name, "item": address}
+            for place, (name, address) in enumerate(trail, start=1)
+        ],
+    }
 
 
-def report(incident: Incident) -> JsonLd:
-    """Return a record as a `Report` about its terms, based on its sources; it should come with `for_records()`."""
-    url = _url(incident.get_absolute_url())
-    tags = (
-        (incident.cause_tags, VocabularyKind.CAUSE),
-        (incident.component_tags, VocabularyKind.COMPONENT),
-        (incident.factor_tags, VocabularyKind.FACTOR),
-    )
-    organization = incident.organization
-    return _known(
-        {
-            "@context": CONTEXT,
-            "@type": "Report",
-            "@id": url,
-            "url": url,
-            "identifier": incident.public_id,
-            "reportNumber": incident.public_id,
-            "headline": incident.title,
-            "name": incident.title,
-            "abstract": " ".join(plain_text(incident.symptom).split()),
-            "inLanguage": "ko",
-            "version": str(incident.version),
-            "datePublished": _day(incident.published_at),
-            "dateModified": _day(incident.updated_at),
-            "temporalCoverage": incident.time_text("started") or (str(incident.year) if incident.year else None),
-            "license": LICENSE_URL,
-            "publisher": publisher(),
-            "isPartOf": {"@type": "Dataset", "@id": _url("/#dataset"), "name": NAME},
-            "mentions": {"@type": "Organization", "name": organization.name} if organization else None,
-            "about": [term(tag.term, kind) for manager, kind in tags for tag in manager.all()],
-            "isBasedOn": [
-                _known(
-                    {
-                        "@type": "CreativeWork",
-                        "name": source.title,
-                        "url": source.url,
-                        "publisher": {"@type": "Organization", "name": source.publisher} if source.publisher else None,
-                        "datePublished": source.published or None,
-                        "archivedAt": source.archived_url or None,
-                    }
-                )
-                for source in incident.sources.all()
+def collection(base_url: str, url: str, name: str, incidents: Sequence[Any], total: int) -> Json:
+    """Return a list of records; `incidents` are those on the page, `total` is the whole list's number."""
+    return {
+        "@context": CONTEXT,
+        "@type": "CollectionPage",
+        "url": url,
+        "name": name,
+        "inLanguage": "ko",
+        "isPartOf": {"@id": f"{base_url}/#website"},
+        "mainEntity": {
+            "@type": "ItemList",
+            "numberOfItems": total,
+            "itemListElement": [
+                {
+                    "@type": "ListItem",
+                    "position": place,
+                    "name": incident.title,
+                    "url": base_url + incident.get_absolute_url(),
+                }
+                for place, incident in enumerate(incidents, start=1)
             ],
-            "encoding": [
-                {"@type": "MediaObject", "encodingFormat": "text/markdown", "contentUrl": f"{url.rstrip('/')}.md"},
-                {"@type": "MediaObject", "encodingFormat": "application/json", "contentUrl": f"{url.rstrip('/')}.json"},
-            ],
-        }
-    )
+        },
+    }
 
 
-def collection(name: str, path: str, count: int, records: Iterable[Incident], about: JsonLd | None = None) -> JsonLd:
-    """Return a page that lists records: how many there are, and those that it shows."""
-    return _known(
-        {
-            "@context": CONTEXT,
-            "@type": "CollectionPage",
-            "@id": _url(path),
-            "url": _url(path),
-            "name": name,
-            "inLanguage": "ko",
-            "isPartOf": {"@type": "WebSite", "@id": _url("/#website")},
-            "about": about,
-            "mainEntity": {
-                "@type": "ItemList",
-                "numberOfItems": count,
-                "itemListElement": [
-                    {
-                        "@type": "ListItem",
-                        "position": place,
-                        "name": incident.title,
-                        "url": _url(incident.get_absolute_url()),
-                    }
-                    for place, incident in enumerate(records, start=1)
-                ],
-            },
-        }
-    )
+def report(base_url: str, incident: Any) -> Json:
+    """Return a record as a report that rests on others. `incident` needs its tags and sources prefetched."""
+    url = base_url + incident.get_absolute_url()
+    terms = [
+        ("causes", gettext("원인"), incident.cause_tags),
+        ("components", gettext("구성 요소"), incident.component_tags),
+        ("factors", gettext("기여 요인"), incident.factor_tags),
+    ]
+    found: Json = {
+        "@context": CONTEXT,
+        "@type": "Report",
+        "@id": url,
+        "url": url,
+        "identifier": incident.public_id,
+        "reportNumber": incident.public_id,
+        "version": str(incident.version),
+        "headline": incident.title[:110],
+        "name": incident.title,
+        "description": description_of(incident),
+        "inLanguage": "ko",
+        "isAccessibleForFree": True,
+        "isPartOf": {"@id": f"{base_url}/#dataset"},
+        "publisher": {"@type": "Organization", "name": library_name(), "url": f"{base_url}/"},
+        "about": [
+            {
+                "@type": "DefinedTerm",
+                "name": tag.term.label,
+                "termCode": tag.term.slug,
+                "url": base_url + tag.term.get_absolute_url(),
+                "inDefinedTermSet": {"@type": "DefinedTermSet", "name": set_name, "url": f"{base_url}/{kind}/"},
+            }
+            for kind, set_name, tags in terms
+            for tag in tags.all()
+        ],
+        "isBasedOn": [
+            {"@type": "CreativeWork", "name": source.title, "url": source.url}
+            | ({"publisher": {"@type": "Organization", "name": source.publisher}} if source.publisher else {})
+            | ({"datePublished": source.published} if source.published else {})
+            for source in incident.sources.all()
+        ],
+    }
+    if incident.organization:
+        found["mentions"] = [{"@type": "Organization", "name": incident.organization.name}]
+    if incident.published_at:
+        found["datePublished"] = incident.published_at.isoformat()
+    if incident.updated_at:
+        found["dateModified"] = incident.updated_at.isoformat()
+    return found
+
+
+def description_of(incident: Any) -> str:
+    """Return the beginning of the symptom in plain words."""
+    words = " ".join(plain_text(incident.symptom).split())
+    return words if len(words) <= DESCRIPTION_LENGTH else words[: DESCRIPTION_LENGTH - 1].rstrip() + "…"
