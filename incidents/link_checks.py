@@ -23,6 +23,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from incidents.models import LinkState, Source, SourceCheck, Status
+from incidents.revisions import mark_library_changed
 from incidents.source_urls import canonical_url, is_archive
 
 USER_AGENT: Final = "IncidentLibraryLinkCheck/1.0 (+checks its own citations)"
@@ -225,6 +226,9 @@ def check_sources(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+        finally:
+            if done:
+                mark_library_changed()  # pages say which copies work
     return done
 
 

@@ -10,7 +10,7 @@ from django.db.models import Prefetch
 from incidents.states import PUBLIC, Status
 
 if TYPE_CHECKING:
-    from incidents.models import Incident
+    pass
 
 
 class IncidentQuerySet(models.QuerySet["Incident"]):
@@ -35,9 +35,16 @@ class IncidentQuerySet(models.QuerySet["Incident"]):
         return (
             self.for_cards()
             .select_related("merged_into")
-            .prefetch_related("sources", "relations__other__organization", "citations__check_item")
+            .prefetch_related(
+                Prefetch("sources", queryset=self._sources()), "relations__other__organization", "citations__check_item"
+            )
         )
 
+    def _sources(self) -> models.QuerySet[models.Model]:
+        """Sources with what was found at their addresses."""
+        model: type[models.Model] = self.model._meta.get_field("sources").related_model
+        return model._default_manager.select_related("link_check")
+
     def _tags(self, name: str) -> models.QuerySet[models.Model]:
-        model = self.model._meta.get_field(f"{name}_tags").related_model
+        model: type[models.Model] = self.model._meta.get_field(f"{name}_tags").related_model
         return model._default_manager.select_related("term")
