@@ -148,6 +148,7 @@ class TermAdmin(WordAdmin):
     list_display = ("label", "slug", "group", "shown_count", "position")
     list_filter = ("group",)
     search_fields = ("label", "slug", "label_en", "aliases")
+    ordering = ("position", "pk")  # counting drops the model's own
     fields = ("label", "slug", "label_en", "group", "about", "aliases", "position")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -161,6 +162,7 @@ admin.site.register([Cause, Component, Factor, DetectionMethod], TermAdmin)
 @admin.register(Organization)
 class OrganizationAdmin(WordAdmin):
     list_display = ("name", "slug", "shown_count")
+    ordering = ("name",)
     search_fields = ("name", "slug", "aliases")
     fields = ("name", "slug", "aliases")
 
