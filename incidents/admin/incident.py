@@ -13,8 +13,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.forms.formsets import all_valid
 from django.forms.widgets import Script
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.urls import URLPattern, reverse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
@@ -282,6 +283,28 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
         if version is not None:
             self.message_user(request, f"판 {version.number} 이 되었습니다. 바뀐 항목: {labels(changed) or '없음'}.")
 
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Show who did what, with every version, move and saved state; any version can be brought back."""
+        incident = self.get_object(request, unquote(object_id))
+        context = dict(extra_context or {})
+        if incident is not None:
+            context |= {
+                "incident": incident,
+                "versions": incident.versions.select_related("author").order_by("-number"),
+                "moves_made": incident.status_changes.select_related("author", "merged_into"),
+                "edits": incident.edits.select_related("author")[:50],
+                "may_change": self.has_change_permission(request, incident),
+            }
+        return super().history_view(request, object_id, context)
+
+    def saved_state_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponse:
+        """Show what a record said after one saving, as a file of the library's format."""
+        incident = self.get_object(request, str(pk))
+        if incident is None or not self.has_view_permission(request, incident):
+            raise Http404
+        edit = get_object_or_404(incident.edits, number=number)
+        return HttpResponse(edit.text, content_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
+
     # Deleting is for drafts
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -340,7 +363,12 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
             )
 
     def get_urls(self) -> list[URLPattern]:
-        return [*self.assist_urls(), *self.import_urls(), *self.move_urls(), *super().get_urls()]
+        saved_state = path(
+            "<int:pk>/saved/<int:number>/",
+            self.admin_site.admin_view(self.saved_state_view),
+            name="incidents_incident_saved_state",
+        )
+        return [saved_state, *self.assist_urls(), *self.import_urls(), *self.move_urls(), *super().get_urls()]
 
 
 def _was_public(incident: Incident) -> bool:

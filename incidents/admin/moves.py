@@ -48,7 +48,7 @@ class MoveForm(forms.Form):
     def clean_merged_into(self) -> Incident:
         text = self.cleaned_data["merged_into"]
         number = parse_public_id(text) or (int(text) if text.isdecimal() else None)
-        survivor = Incident.objects.filter(number=number).first() if number else None
+        survivor: Incident | None = Incident.objects.filter(number=number).first() if number else None
         if survivor is None:
             raise forms.ValidationError(f"알 수 없는 번호입니다: {text or '(비어 있음)'}. IL-0001 처럼 적으십시오.")
         return survivor
