@@ -205,5 +205,19 @@ class SearchBackend(ABC):
         """Return the index's state without raising."""
 
 
-__all__ = ["Health", "Ids", "Interpretation", "NearTerm", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Progress", "SearchBackend",
-           "SearchDocument", "SearchResult", "Snippet", "SuggestEntry", "Suggestion", "Sequence"]  # fmt: skip
+__all__ = [
+    "PARTIAL_BELOW",
+    "PARTIAL_LIMIT",
+    "Health",
+    "Ids",
+    "Interpretation",
+    "NearTerm",
+    "Progress",
+    "SearchBackend",
+    "SearchDocument",
+    "SearchResult",
+    "Sequence",
+    "Snippet",
+    "SuggestEntry",
+    "Suggestion",
+]  # fmt: skip

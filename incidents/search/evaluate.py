@@ -30,7 +30,7 @@ SECTION_WEIGHTS = {
 }  # fmt: skip
 
 
-_WEAK_PARTICLES = frozenset("인 란 든 랑 아 야 나 쪽 뿐 씩 라 자".split())
+_WEAK_PARTICLES = frozenset(["인", "란", "든", "랑", "아", "야", "나", "쪽", "뿐", "씩", "라", "자"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Ranking:
     """The ranking's numbers; docs/decisions says what each one gains."""
 
     k1: float = 3.0
-    b: float = 0.5
+    b: float = 0.6
     weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
     light: float = 0.25
     near: float = 0.3
@@ -48,8 +48,8 @@ class Ranking:
     label_share: float = 0.6
     proximity: float = 0.5
     window: int = 6
-    feedback_documents: int = 6
-    feedback_terms: int = 20
+    feedback_documents: int = 8
+    feedback_terms: int = 30
     feedback: float = 0.4
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from incidents.search.morphemes import listed_compounds, morphemes, word_forms
+from incidents.search.morphemes import Morpheme, listed_compounds, morphemes, word_forms
 
 ANALYSIS_VERSION = 1  # part of every token cache key and of the index's schema: raise it with any change of terms
 
@@ -219,6 +219,10 @@ def hangul_word(chunk: str) -> Word:
     for morpheme in morphemes(chunk):
         surface = morpheme.surface
         if surface == "짐" and previous == "stem":  # 느려짐: the analyser takes the nominal ending for a noun
+            morpheme = Morpheme(surface, "become")
+        if morpheme.kind == "become" and previous == "stem":  # 느려지다 is also 느리다, but not the other way round
+            spans.append((leaves[-1], len(leaves) - 1, 1))
+            leaves[-1] = marked[-1] + "지다"
             marked.append(surface)
             continue
         previous = morpheme.kind
@@ -263,6 +267,12 @@ def hangul_word(chunk: str) -> Word:
             leaves.append("")
         else:
             close_run()
+            if morpheme.kind == "becoming":
+                if after_content:
+                    marked.append("+")
+                atoms.append((len(leaves), 1))
+                spans.append((morpheme.parts[1], len(leaves), 1))
+                leaves.append(morpheme.parts[0])
             if morpheme.kind == "stem":
                 if after_content:
                     marked.append("+")

@@ -20,7 +20,7 @@ from incidents.errors import SearchUnavailable
 if TYPE_CHECKING:
     from mecab import MeCab
 
-Kind = Literal["noun", "stem", "prefix", "suffix", "function"]
+Kind = Literal["noun", "stem", "prefix", "suffix", "become", "becoming", "function"]
 
 _NOUNS = frozenset("NNG NNP NNB NNBC NR NP XR SN SL SH UNKNOWN UNA NA MM MAG MAJ IC".split())
 _STEMS = frozenset(["VV", "VA", "VCN"])
@@ -34,7 +34,7 @@ _folder: Path | None = None
 
 @dataclass(frozen=True, slots=True)
 class Morpheme:
-    """A piece of a Hangul word. `parts`: of a compound noun its nouns; of a stem its dictionary forms (멈추다)."""
+    """A piece of a Hangul word. become: 지다 after a stem; becoming: both in one. `parts`: of a compound noun its nouns; of a stem its dictionary forms (멈추다)."""
 
     surface: str
     kind: Kind
@@ -108,6 +108,8 @@ def _parse(before: str, word: str, after: str) -> tuple[Morpheme, ...]:
 
 def _convert(surface: str, pos: str, type_: str | None, expression: str | None) -> list[Morpheme]:
     first = pos.partition("+")[0]
+    if first == "VX" and (expression or surface).partition("/")[0] == "지":
+        return [Morpheme(surface, "become")]
     if type_ == "Compound" and expression and first in _NOUNS:
         parts = tuple(piece.split("/")[0] for piece in expression.split("+"))
         if parts[-1] in ("기", "음") and surface not in _NAMES_IN_GI:
@@ -118,6 +120,8 @@ def _convert(surface: str, pos: str, type_: str | None, expression: str | None) 
             return [Morpheme(surface, "noun", parts)]
         return [Morpheme(surface, "noun")]
     if "+" in pos and expression:
+        if "+지/VX" in expression and stem_then_become(surface, expression):
+            return [Morpheme(surface, "becoming", stem_then_become(surface, expression))]
         stems = []
         for piece in expression.split("+"):
             form, _, rest = piece.partition("/")
@@ -138,6 +142,16 @@ def _convert(surface: str, pos: str, type_: str | None, expression: str | None) 
     if first == "XSN" and surface not in _DROPPED_SUFFIXES:
         return [Morpheme(surface, "suffix")]
     return [Morpheme(surface, "function")]
+
+
+def stem_then_become(surface: str, expression: str) -> tuple[str, ...]:
+    """Return (느려지다, 느리다) for 느려졌 = 느리/VA + 어/EC + 지/VX + 었/EP, nothing where it is built otherwise."""
+    base, _, rest = expression.partition("/")
+    is_stem = rest.partition("/")[0] in _STEMS
+    last = (ord(surface[-1]) - 0xAC00) // 588
+    if not is_stem or len(surface) < 2 or last != 12:  # 12: an initial ㅈ
+        return ()
+    return surface[:-1] + "지다", base + "다"
 
 
 def _load() -> MeCab:

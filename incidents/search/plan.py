@@ -15,7 +15,7 @@ from incidents.search.thesaurus import Thesaurus
 
 SYNONYM_WEIGHT = 0.8
 ALIKE_WEIGHT = 0.6
-JOINED_WEIGHT = 0.6  # of the words that the thesaurus joins (`속도 제한`), each alone
+JOINED_WEIGHT = 0.8  # of the words that the thesaurus joins (`속도 제한`), each alone
 ATOMS_KEPT = 5_000
 PART_WEIGHT = 0.35  # of an identifier's parts where the whole isn't found
 

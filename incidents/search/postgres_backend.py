@@ -10,7 +10,7 @@ import logging
 import sys
 import threading
 import uuid
-from collections import OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from incidents.errors import SearchUnavailable
 from incidents.search import postgres_store as store
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
-from incidents.search.documents import AnalysedDocument, analyse, content_key
+from incidents.search.bulk import analyse_all
+from incidents.search.documents import AnalysedDocument, content_key
 from incidents.search.evaluate import Evaluator, LruCache
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.literal import LiteralIndex
@@ -146,7 +147,14 @@ class _Table(DocumentTable):
 class PostgresReader(IndexReader):
     """One generation of a build: row = a segment's first row + the number of the document in it."""
 
-    def __init__(self, connect: Callable[[], BaseDatabaseWrapper], build: str, segments: Sequence[Segment]) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], BaseDatabaseWrapper],
+        build: str,
+        segments: Sequence[Segment],
+        removed_counts: Counter[int],
+    ) -> None:
+        self.removed_counts = removed_counts
         self._connect = connect
         self._build = build
         self.segments = segments
@@ -197,9 +205,9 @@ class PostgresReader(IndexReader):
         return Postings(rows, places)
 
     def count(self, term: str) -> int:
-        """Return the number of documents that hold a term; those taken out count until their segment is merged."""
+        """Return the number of documents that hold a term."""
         key = store.term_key(term)
-        total = 0
+        total = -self.removed_counts.get(key, 0)
         for segment in self.segments:
             place = _place(segment.keys, key)
             total += int(segment.counts[place]) if place >= 0 else 0
@@ -213,9 +221,12 @@ class PostgresReader(IndexReader):
         slack = limit if not is_hangul else limit + 1
         with self._reading() as connection:
             counts = store.read_spellings(connection, self._build, max(2, len(word) - slack), len(word) + slack)
-        found = Speller(
-            {term: count for term, count in counts.items() if ("가" <= term[0] <= "힣") == is_hangul}
-        ).nearest(word)
+        known = {}
+        for term, count in counts.items():
+            live = count - self.removed_counts.get(store.term_key(term), 0) if self.removed_counts else count
+            if live > 0 and ("가" <= term[0] <= "힣") == is_hangul:
+                known[term] = live
+        found = Speller(known).nearest(word)
         return found.word if found else None
 
     def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -280,6 +291,22 @@ class PostgresReader(IndexReader):
     def _reading(self) -> Iterator[BaseDatabaseWrapper]:
         with _unavailable():
             yield self._connect()
+
+
+def _removed_counts(
+    connection: BaseDatabaseWrapper, build: str, segments: Sequence[Segment], before: PostgresReader | None
+) -> Counter[int]:
+    """Return {term's key: how many documents that were taken out hold it}, from the former generation's where it can be."""
+    counts: Counter[int] = Counter(before.removed_counts) if before else Counter()
+    known = {segment.number: set(segment.removed.tolist()) for segment in before.segments} if before else {}
+    now = {segment.number: set(segment.removed.tolist()) for segment in segments}
+    if any(gone - now.get(number, set()) for number, gone in known.items()):  # a merge took segments away
+        counts, known = Counter(), {}
+    for number, removed in now.items():
+        fresh = removed - known.get(number, set())
+        if fresh:
+            counts += store.count_terms(connection, build, number, sorted(fresh))
+    return counts
 
 
 def _small_index(words: Sequence[str], first: NDArray[np.int64], where: NDArray[np.int32]) -> LiteralIndex:
@@ -377,7 +404,8 @@ class PostgresBackend(SearchService, SearchBackend):
             elif segment.removed.tobytes() != removed:
                 segment = Segment(**{**segment.__dict__, "removed": np.frombuffer(removed, "<i4")})
             segments.append(segment)
-        reader = PostgresReader(lambda: connections[alias], build, segments)
+        counts = _removed_counts(connection, build, segments, before.reader if before and known else None)
+        reader = PostgresReader(lambda: connections[alias], build, segments, counts)
         evaluator = Evaluator(reader)
         evaluator._cache = BoundedCache(EVALUATION_BYTES)
         return _Opened(key, reader, evaluator)
@@ -461,15 +489,14 @@ class PostgresBackend(SearchService, SearchBackend):
             old = store.read_state(connection)
             store.create(connection, build)
             count = number = 0
-            iterator = iter(documents)
+            made = self._analysed(connection, old.build if old else None, documents)
             while True:
-                analysed: list[tuple[SearchDocument, str, AnalysedDocument]] = []
-                while len(analysed) < SEGMENT_DOCUMENTS and (chunk := list(islice(iterator, CHUNK))):
-                    for one in self._analysed(connection, old.build if old else None, chunk):
-                        analysed.append((_bare(one[0]), one[1], one[2]))
-                        count += 1
-                        if progress is not None:
-                            progress(count)
+                analysed = []
+                for document, content, one in islice(made, SEGMENT_DOCUMENTS):
+                    analysed.append((_bare(document), content, one))
+                    count += 1
+                    if progress is not None:
+                        progress(count)
                 if not analysed:
                     break
                 store.write_segment(connection, build, number, analysed)
@@ -483,13 +510,20 @@ class PostgresBackend(SearchService, SearchBackend):
         return count
 
     def _analysed(
-        self, connection: BaseDatabaseWrapper, build: str | None, documents: Sequence[SearchDocument]
+        self, connection: BaseDatabaseWrapper, build: str | None, documents: Iterable[SearchDocument]
     ) -> Iterator[tuple[SearchDocument, str, AnalysedDocument]]:
         """Yield (document, its content's key, its analysis), taken from the index where it has the content already."""
-        contents = [content_key(document) for document in documents]
-        known = store.read_analyses(connection, build, contents) if build and build in store.builds(connection) else {}
-        for document, content in zip(documents, contents, strict=True):
-            yield document, content, known.get(content) or analyse(document)
+        keys: deque[str] = deque()
+        has_build = build is not None and build in store.builds(connection)
+
+        def known(batch: list[SearchDocument]) -> list[AnalysedDocument | None]:
+            contents = [content_key(document) for document in batch]
+            keys.extend(contents)
+            found = store.read_analyses(connection, build, contents) if build is not None and has_build else {}
+            return [found.get(content) for content in contents]
+
+        for document, analysed in analyse_all(documents, known):
+            yield document, keys.popleft(), analysed
 
     # State
 

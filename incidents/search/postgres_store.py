@@ -15,6 +15,7 @@ Tables of a build (`…` is its name, drawn anew by each rebuild; the state name
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -388,6 +389,19 @@ def read_terms(
         )
         words = unpack(bytes(cursor.fetchone()[0]))
     return words.terms, words.counts.astype(np.float32)
+
+
+def count_terms(connection: BaseDatabaseWrapper, build: str, segment: int, numbers: Sequence[int]) -> Counter[int]:
+    """Return {term's key: how many of some documents of a segment hold it}."""
+    found: Counter[int] = Counter()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT terms FROM search_document_{build} WHERE segment = %s AND number = ANY(%s)",
+            [segment, list(numbers)],
+        )
+        for (terms,) in cursor.fetchall():
+            found.update(map(term_key, unpack(bytes(terms)).terms))
+    return found
 
 
 def read_spellings(connection: BaseDatabaseWrapper, build: str, shortest: int, longest: int) -> dict[str, int]:

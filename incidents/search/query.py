@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from incidents.errors import BadParameter
@@ -137,8 +136,7 @@ def _clean(text: str) -> str:
         " " if c in "\t\n\r\0\x0b\x0c\x85\u2028\u2029" else c
         for c in text
         if c in "\t\n\r\0\x0b\x0c\x85\u2028\u2029"
-        or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
-        and c not in "\u3164\uffa0\u115f\u1160"
+        or (unicodedata.category(c) not in ("Cc", "Cf", "Cs") and c not in "\u3164\uffa0\u115f\u1160")
     )
     return " ".join(kept.split())
 

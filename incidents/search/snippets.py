@@ -226,7 +226,7 @@ def _cut(text: str, start: int, marks: Sequence[Span]) -> SafeString:
     head = "… " if start and not _is_sentence_start(text, start) else ""
     tail = " …" if end < len(text.rstrip()) else ""
     inside = [(a - start, min(b, end) - start) for a, b in marks if start <= a < end]
-    return mark_safe(head + _marked(text[start:end], inside) + tail)  # noqa: S308  # both parts are escaped
+    return mark_safe(head + _marked(text[start:end], inside) + tail)  # both parts are escaped
 
 
 def _is_sentence_start(text: str, offset: int) -> bool:
@@ -256,4 +256,4 @@ def _marked(text: str, spans: Sequence[Span]) -> SafeString:
         out += [str(escape(text[done:start])), "<mark>", str(escape(text[start:end])), "</mark>"]
         done = end
     out.append(str(escape(text[done:])))
-    return mark_safe(" ".join("".join(out).split("\n")))  # noqa: S308  # every piece is escaped above
+    return mark_safe(" ".join("".join(out).split("\n")))  # every piece is escaped above

@@ -28,7 +28,7 @@ from whoosh.reading import SegmentReader
 
 from incidents.errors import SearchUnavailable
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
-from incidents.search.documents import AnalysedDocument, content_key, pack, source_addresses
+from incidents.search.documents import AnalysedDocument, pack, source_addresses
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.morphemes import dictionary_version, use_folder
 from incidents.search.reader import IndexReader
@@ -256,9 +256,9 @@ class WhooshBackend(SearchService, SearchBackend):
                 whole = index.create_in(str(target), _schema())
                 writer = _writer(whole, limitmb=256)
                 keys = set()
-                for document in documents:
-                    keys.add(content_key(document))
-                    _add(writer, document, cache.analyse(document))
+                for document, key, analysed in cache.analyse_all(documents):
+                    keys.add(key)
+                    _add(writer, document, analysed)
                     count += 1
                     if progress is not None:
                         progress(count)

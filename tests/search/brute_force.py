@@ -145,7 +145,9 @@ class BruteForce:
         worth = dict.fromkeys(self._every_label, 0.0)
         for key in self._every_label:
             leaves = key[1:].split(" ")
-            weights = [0.3 + self.idf(sum(leaf in r.terms for r in self.records)) for leaf in leaves if set(leaves) & set(said)]
+            weights = [
+                0.3 + self.idf(sum(leaf in r.terms for r in self.records)) for leaf in leaves if set(leaves) & set(said)
+            ]
             if not weights:
                 continue
             share = sum(w * said.get(leaf, 0.0) for leaf, w in zip(leaves, weights, strict=True)) / sum(weights)

@@ -25,7 +25,9 @@ def test_every_piece_of_a_hangul_word_finds_its_record(search: MemorySearch) -> 
     missed = []
     for _ in range(SENTENCES):
         document = rng.choice(library())
-        sentence = rng.choice([s for text in document.sections.values() for s in re.split(r"(?<=다\.)\s|\n", text) if s])
+        sentence = rng.choice(
+            [s for text in document.sections.values() for s in re.split(r"(?<=다\.)\s|\n", text) if s]
+        )
         for word in re.findall("[가-힣]{2,}", sentence):
             pieces = {word[a:b] for a in range(len(word)) for b in range(a + 2, len(word) + 1)}
             for piece in sorted(pieces):
