@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -29,6 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PASSWORD = "correct-horse-battery"
+
+# Examples are not timed: how long one takes says more of the machine than of the code. They are the same every time.
+hypothesis.settings.register_profile("library", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("library")
 
 
 def use_index(folder: Path) -> None:
