@@ -14,8 +14,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bench.environment import environment, run_in
 from bench.library import library
+from bench.side_environment import environment, run_in
 from incidents.search import SearchDocument
 
 HAYSTACK = ["django>=5.2,<5.3", "django-haystack==3.4.0", "Whoosh-Reloaded==2.7.5", "setuptools"]

@@ -42,8 +42,8 @@ def main() -> None:
     django.setup()
     from django.core.management import call_command
     from django.db import connection
-    from haystack.query import SearchQuerySet
-    from tutorial.models import Note
+    from haystack.query import SearchQuerySet  # type: ignore[import-not-found]
+    from tutorial.models import Note  # type: ignore[import-not-found]
 
     with connection.schema_editor() as editor:
         editor.create_model(Note)

@@ -42,7 +42,8 @@ def ndcg(ranking: Sequence[str], grades: Mapping[str, int], depth: int = 10) -> 
     """Return the normalized discounted cumulative gain: gains 2^grade - 1, discount log2(rank + 1)."""
     gained = sum((2 ** grades.get(i, 0) - 1) / math.log2(rank + 2) for rank, i in enumerate(ranking[:depth]))
     best = sorted(grades.values(), reverse=True)[:depth]
-    return gained / sum((2**grade - 1) / math.log2(rank + 2) for rank, grade in enumerate(best))
+    ideal = sum((2**grade - 1) / math.log2(rank + 2) for rank, grade in enumerate(best))
+    return float(gained / ideal)
 
 
 def figures(queries: Sequence[JudgedQuery], rankings: Sequence[Sequence[str]]) -> Figures:

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -104,7 +105,8 @@ class Evaluator:
         live = lengths[self.reader.table.live]
         average = np.maximum(live.sum(axis=0) / np.maximum((live > 0).sum(axis=0), 1), 1.0)
         b = self.ranking.b
-        return (weights / (1 - b + b * lengths / average)).astype(np.float32)
+        norms: NDArray[np.float32] = (weights / (1 - b + b * lengths / average)).astype(np.float32)
+        return norms
 
     # Forms and atoms
 
@@ -351,34 +353,39 @@ class Evaluator:
 
     def scores(self, plan: Plan) -> Scores:
         """Return float64[n]: the score of every document for a plan, 0 where it holds none of its words."""
-        dense = np.zeros(self.size)
+        dense: Scores = np.zeros(self.size)
         for index, atom in enumerate(plan.atoms):
             field = plan.fields[index]
             rows, scores = self.atom(atom, SECTION_NUMBER[field] if field else None)
             dense[rows] += scores
             if atom.near:
-                near_rows, near_scores = self._cache.get(
-                    ("near", atom.key), lambda atom=atom: self.pooled([(form, 1.0) for form in atom.near])
-                )  # type: ignore[misc]
+                near_rows, near_scores = self._near(atom)
                 dense[near_rows] += self.ranking.near * near_scores
         labelled = self.label_scores(plan)
         if len(labelled) == 1:
             dense[labelled[0][0]] += labelled[0][1]
         elif labelled:
-            best = np.zeros(self.size)
+            best: Scores = np.zeros(self.size)
             for rows, worth in labelled:
                 best[rows] = np.maximum(best[rows], worth)
-            dense += best
+            dense = dense + best
         for need in plan.needs:
             if not len(self.need(need, plan)):
                 inside, across = self.literal(need)
                 dense[inside] += 0.5 * self.idf(len(inside))
                 dense[across] += 0.25 * self.idf(len(across))
         if self.ranking.proximity:
-            for left, right in zip(plan.atoms, plan.atoms[1:], strict=False):
-                rows, bonus = self._cache.get(("pair", left.key, right.key), lambda a=left, b=right: self._pair(a, b))  # type: ignore[misc]
+            for left, right in pairwise(plan.atoms):
+                rows, bonus = self.pair(left, right)
                 dense[rows] += bonus
         return dense
+
+    def _near(self, atom: Atom) -> tuple[Rows, Scores]:
+        return self._cache.get(("near", atom.key), lambda: self.pooled([(form, 1.0) for form in atom.near]))
+
+    def pair(self, left: Atom, right: Atom) -> tuple[Rows, Scores]:
+        """Return the rows in which two atoms stand close together, and what that adds."""
+        return self._cache.get(("pair", left.key, right.key), lambda: self._pair(left, right))
 
     def _pair(self, left: Atom, right: Atom) -> tuple[Rows, Scores]:
         """Return rows in which two atoms stand within the window, either way round, and their bonus."""

@@ -132,7 +132,8 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     terms = tuple(leaf.term for leaf in group)
     key = tuple((leaf.clause - group[0].clause, leaf.term, leaf.offset, leaf.is_plain) for leaf in group)
     if key in thesaurus.atoms:
-        return thesaurus.atoms[key]
+        known: Atom = thesaurus.atoms[key]
+        return known
     if len(thesaurus.atoms) > ATOMS_KEPT:
         thesaurus.atoms.clear()
     clauses = list(dict.fromkeys(leaf.clause for leaf in group))

@@ -147,8 +147,7 @@ def _without_spaced_particles(clauses: list[Clause], folded: str) -> list[Clause
     for index, clause in enumerate(clauses):
         before = clauses[index - 1] if index else None
         is_loose = not (clause.is_phrase or clause.is_negated or clause.field)
-        if before and is_loose and clause.text in PARTICLES and before.words[-1].kind == "identifier":
-            if f"{before.text} {clause.text}" in folded:
-                continue
-        out.append(clause)
+        follows = before is not None and before.words[-1].kind == "identifier" and clause.text in PARTICLES
+        if not (is_loose and follows and before and f"{before.text} {clause.text}" in folded):
+            out.append(clause)
     return out

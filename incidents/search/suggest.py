@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from incidents.search.base import SuggestEntry, Suggestion
@@ -82,10 +82,9 @@ class Suggester:
         return chosen
 
 
-def _keys(entry: SuggestEntry, spell: object) -> str:
+def _keys(entry: SuggestEntry, spell: Callable[[str], str]) -> str:
     """Return an entry's words, each after a line break, and names from each word on without spaces after a
     carriage return."""
-    assert callable(spell)
     out = []
     for name in (entry.text, *entry.aliases):
         parts = _WORD.findall(fold(name).casefold())

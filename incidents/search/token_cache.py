@@ -51,7 +51,9 @@ class TokenCache:
             self._keep(key, found)
         return found
 
-    def analyse_all(self, documents: Iterable[SearchDocument]) -> Iterator[tuple[SearchDocument, str, AnalysedDocument]]:
+    def analyse_all(
+        self, documents: Iterable[SearchDocument]
+    ) -> Iterator[tuple[SearchDocument, str, AnalysedDocument]]:
         """Yield (document, its content's key, its analysis) in order; what is not known is analysed on all cores."""
         keys: deque[tuple[str, bool]] = deque()
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from whoosh import columns, fields, index, writing
 from whoosh.reading import SegmentReader
 
@@ -109,12 +108,13 @@ class WhooshBackend(SearchService, SearchBackend):
             with self._open_lock:
                 if self._reader is None or self._reader_key != key:
                     self._open(state)
-        assert self._reader is not None
+        if self._reader is None:
+            raise SearchUnavailable
         return self._reader, hash(key)
 
     def _current_state(self) -> _State | None:
         try:
-            stat = os.stat(self._state_path)
+            stat = self._state_path.stat()
         except OSError:
             self._seen = self._state = None
             return None
@@ -173,7 +173,7 @@ class WhooshBackend(SearchService, SearchBackend):
     def _writing(self) -> Iterator[None]:
         """Hold the writer's lock; SearchUnavailable if another writer keeps it too long."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "writer.lock", "a") as handle:
+        with (self.folder / "writer.lock").open("a") as handle:
             deadline = time.monotonic() + LOCK_SECONDS
             pause = 0.005
             while True:
@@ -281,11 +281,11 @@ class WhooshBackend(SearchService, SearchBackend):
 
     def _save_state(self, state: _State) -> None:
         scratch = self.folder / f".state-{uuid.uuid4().hex[:8]}"
-        with open(scratch, "w", encoding="utf-8") as handle:
+        with scratch.open("w", encoding="utf-8") as handle:
             json.dump({name: getattr(state, name) for name in state.__slots__}, handle)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(scratch, self._state_path)
+        scratch.replace(self._state_path)
 
     def _remove_old(self, live: str) -> None:
         for old in self.folder.glob("build-*"):
@@ -321,10 +321,9 @@ class WhooshBackend(SearchService, SearchBackend):
             if name := _differing(self._promised_files(state), state.files):
                 return Health(False, f"검색 색인의 파일이 상했습니다({name}).", state.documents, state.revision, {})
             self._open_index(state)  # anew, so that damage since the last opening is seen
-            assert self._reader is not None
             reader = self._reader
-            damaged = reader.damage()
-            if damaged:
+            damaged = reader.damage() if reader is not None else state.folder
+            if damaged or reader is None:
                 return Health(False, f"검색 색인의 파일이 상했습니다({damaged}).", state.documents, state.revision, {})
             table = reader.table
             live = table.live
@@ -342,7 +341,7 @@ def _segment_files(whole: index.FileIndex, segment: Any) -> list[Path]:
 def _write_literals(whole: index.FileIndex, segments: Iterable[Any]) -> None:
     """Write the words as written of segments that lack them, and drop those of segments that are gone."""
     folder = Path(whole.storage.folder)
-    live = set()
+    live: set[str] = set()
     for segment in segments:
         reader = SegmentReader(whole.storage, whole.schema, segment)
         try:

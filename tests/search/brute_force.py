@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 from incidents.search import SearchDocument
 from incidents.search.documents import HEADINGS, SECTIONS, label_keys
@@ -165,7 +166,7 @@ class BruteForce:
             if atom.near:
                 for row, score in enumerate(self.pooled((form, 1.0) for form in atom.near)):
                     totals[row] += self.ranking.near * score
-        for left, right in zip(plan.atoms, plan.atoms[1:], strict=False):
+        for left, right in pairwise(plan.atoms):
             for row, score in enumerate(self.pair(left, right)):
                 totals[row] += score
         return totals
@@ -183,7 +184,7 @@ class BruteForce:
             return True
         if len(atoms) > 1 and any(len(atom.forms) > 1 for atom in atoms):
             reached = {place for form in atoms[0].forms for place in places(form)}
-            for before, atom in zip(atoms, atoms[1:], strict=False):
+            for before, atom in pairwise(atoms):
                 width = max(form.width for form in before.forms)
                 starts = {place for form in atom.forms for place in places(form)}
                 reached = {

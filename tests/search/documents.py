@@ -45,15 +45,14 @@ class MemorySearch(SearchService):
 
 def found(search: SearchService | SearchBackend, text: str) -> list[int]:
     """Return the full matches of a query, best first."""
-    ids: list[int] = search.search(parse_query(text)).full.tolist()
-    return ids
+    return list(search.search(parse_query(text)).full.tolist())
 
 
 def shown(search: SearchService | SearchBackend, text: str) -> list[int]:
     """Return everything that a listing without facets shows for a query, in order."""
     result = search.search(parse_query(text))
-    ids: list[int] = result.full.tolist()
-    return ids + result.following(len(ids)).tolist()
+    ids = list(result.full.tolist())
+    return ids + list(result.following(len(ids)).tolist())
 
 
 def query(text: str) -> SearchQuery:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_spacing_of_compounds_makes_no_difference(make: Make, text: str) -> None
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_composed_and_decomposed_hangul_meet(make: Make, form: str) -> None:
+def test_composed_and_decomposed_hangul_meet(make: Make, form: Literal["NFC", "NFD"]) -> None:
     decomposed = unicodedata.normalize("NFD", "체크포인트 손상")
     search = make([document(1, decomposed, title=decomposed), document(2, "체크포인트 손상", title="체크포인트 손상")])
     assert found(search, unicodedata.normalize(form, "체크포인트")) == [1, 2]

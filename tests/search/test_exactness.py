@@ -31,7 +31,7 @@ def queries(documents: list[SearchDocument], count: int) -> list[str]:
     rng = random.Random(11)
     labels = [term.label for _, terms in taxonomy().vocabularies() for term in terms]
     fields = [label for label in FIELD_LABELS if label not in ("분류", "출처", "조직")]
-    made = []
+    made: list[str] = []
     while len(made) < count:
         document = rng.choice(documents)
         text = rng.choice([document.title, *document.sections.values()])
