@@ -20,7 +20,7 @@ dev: $(VENV)/.installed-dev
 	KB_DEBUG=1 $(PY) manage.py import_library fixtures --if-empty
 	KB_DEBUG=1 $(PY) manage.py runserver $(PORT)
 
-test: $(VENV)/.installed-dev $(VENV)/.browser
+test: $(VENV)/.installed-dev $(VENV)/.browser $(VENV)/.postgresql
 	$(VENV)/bin/pytest
 
 lint: $(VENV)/.installed-dev
@@ -32,8 +32,10 @@ format: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
+# All sizes take hours on two cores; `make bench SIZES=1000` some minutes.
+SIZES ?= 1000,10000,100000
 bench: $(VENV)/.installed-dev
-	$(PY) -m bench
+	$(PY) -m bench --sizes $(SIZES)
 
 relevance: $(VENV)/.installed-dev
 	$(PY) -m bench.relevance
@@ -66,8 +68,19 @@ $(VENV)/.installed-dev: requirements-dev.lock | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	touch $@ $(VENV)/.installed
 
+# Tests start PostgreSQL servers of their own with Debian's programs; the cluster that the package makes isn't used.
+$(VENV)/.postgresql: | $(VENV)/bin/python
+	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || \
+	  { $$(command -v sudo) apt-get update -qq && $$(command -v sudo) apt-get install -y -qq --no-install-recommends postgresql; }
+	touch $@
+
 # The browser of the tests and the Hangul glyphs it draws come from Debian's packages.
 $(VENV)/.browser: | $(VENV)/bin/python
 	command -v chromium >/dev/null && fc-list | grep -q NotoSansCJK || \
 	  { $$(command -v sudo) apt-get update -qq && $$(command -v sudo) apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk fontconfig; }
 	touch $@
+
+# Pictures of every page kind in four windows, to be looked at: `make screenshots OUT=folder`.
+OUT ?= $(KB_DATA_DIR)/screenshots
+screenshots: $(VENV)/.installed-dev $(VENV)/.browser
+	$(PY) -m tests.browser.screenshots $(OUT)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from django.db import router
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
@@ -260,30 +261,30 @@ class Selection:
         return self.catalogue.keys.pks[rows].tolist()
 
 
-_current: Catalogue | None = None
+_current: dict[str, Catalogue] = {}  # by database: a replica may be a moment behind the primary
 _lock = threading.Lock()
 
 
 def get_catalogue() -> Catalogue:
     """Return the snapshot of the library as it is now: one small query where nothing changed."""
-    global _current
+    database = router.db_for_read(LibraryState)
     revision = LibraryState.objects.current_revision()
-    catalogue = _current
+    catalogue = _current.get(database)
     if catalogue is not None and catalogue.revision == revision:
         return catalogue
     with _lock:
         revision = LibraryState.objects.current_revision()  # another thread may have come further meanwhile
-        if _current is None or not is_followed_by(_current.revision, revision):
-            _current = load_catalogue(revision)
-        elif _current.revision < revision:
-            _current = refreshed(_current, revision)
-        return _current
+        known = _current.get(database)
+        if known is None or not is_followed_by(known.revision, revision):
+            _current[database] = load_catalogue(revision)
+        elif known.revision < revision:
+            _current[database] = refreshed(known, revision)
+        return _current[database]
 
 
 def forget_catalogue() -> None:
     """Drop the snapshot of this process; the next question loads it anew."""
-    global _current
-    _current = None
+    _current.clear()
 
 
 def load_catalogue(revision: int) -> Catalogue:
