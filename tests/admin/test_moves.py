@@ -94,7 +94,7 @@ def test_a_record_goes_from_draft_through_review_to_readers(editor: User, review
     desk_of(editor).post(move_url(draft, "submit"))
     desk_of(reviewer).post(move_url(draft, "publish"))
     assert state_of(draft) == (Status.PUBLISHED, 1)
-    assert [(change.move, change.author.username, change.reason) for change in draft.status_changes.order_by("pk")] == [
+    assert [(change.move, str(change.author), change.reason) for change in draft.status_changes.order_by("pk")] == [
         ("submit", "editor", ""),
         ("return", "reviewer", "감지 경위가 빠졌습니다."),
         ("submit", "editor", ""),
