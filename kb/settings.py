@@ -170,7 +170,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "incidents.static_storage.StaticStorage"
     },
 }
 WHITENOISE_MAX_AGE = 3600
