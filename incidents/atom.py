@@ -31,7 +31,8 @@ def atom(feed: Feed) -> bytes:
     _text(author, "name", "사고 사례 라이브러리")
     for entry in feed.entries:
         root.append(_entry(entry))
-    return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="utf-8", xml_declaration=False)
+    body: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=False)
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + body
 
 
 def _entry(entry: FeedEntry) -> ET.Element:

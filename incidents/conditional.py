@@ -52,7 +52,9 @@ def conditional(
         return response
     changed_at = last_modified()
     _with_headers(response, tag, changed_at, max_age)
-    answer = get_conditional_response(request, tag, int(changed_at.timestamp()) if changed_at else None, response)
+    changed = int(changed_at.timestamp()) if changed_at else None
+    # Any response will do: it is only looked at for its status and headers.
+    answer = get_conditional_response(request, tag, changed, response)  # type: ignore[arg-type]
     if answer is not response and answer is not None:
         return _with_headers(answer, tag, changed_at, max_age)
     return response

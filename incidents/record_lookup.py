@@ -11,7 +11,7 @@ def find_incident(public_id: str) -> Incident:
     number = parse_public_id(public_id)
     incident = None
     if number is not None:
-        incident = Incident.objects.public().for_records().filter(number=number).first()  # type: ignore[attr-defined]
+        incident = Incident.objects.public().for_records().filter(number=number).first()
     if incident is None:
         shown = format_public_id(number) if number is not None else public_id[:40]
         raise NotFound(

@@ -7,6 +7,7 @@ problem+json even where no operation was reached, and a limit to how fast one cl
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -21,6 +22,8 @@ from incidents.errors import TooManyRequests
 logger = logging.getLogger(__name__)
 
 PREFIXES: Final = ("/api/", "/mcp")
+# Twins and feeds: pages for programs, kept and answered with the pages, and open as the API is, errors and 304 too.
+TWIN: Final = re.compile(r"/incidents(?:/[^/]+)?\.(?:json|md)|/(?:[a-z]+/[^/]+/)?feed/(?:changed/)?|/llms\.txt")
 EXPOSED: Final = (
     "ETag, Last-Modified, Link, Location, Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, "
     "RateLimit-Remaining, RateLimit-Reset, Content-Disposition, Content-Language, Content-Location, X-Total-Count, "
@@ -43,7 +46,8 @@ class ApiMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(PREFIXES):
-            return self.get_response(request)
+            response = self.get_response(request)
+            return open_to_all(response) if TWIN.fullmatch(request.path_info) else response
         return open_to_all(self._answer(request))
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:

@@ -105,10 +105,8 @@ SuggestQuery: Final[type[QueryModel]] = create_model(
     q=_text("친 데까지. 자모만이어도 됩니다.", maxLength=200),
     limit=_number("완성의 수", 1, 20, 8),
 )
-CitationsQuery: Final[type[QueryModel]] = create_model(
-    "CitationsQuery",
-    __base__=QueryModel,
-    id=(
+_ASKED: Final[dict[str, Any]] = {
+    "id": (
         Annotated[
             list[str],
             WithJsonSchema(
@@ -117,4 +115,5 @@ CitationsQuery: Final[type[QueryModel]] = create_model(
         ],
         Field([], description="번호나 못 박은 문장(`IL-0421@3#detection-2`). 되풀이해서 200개까지."),
     ),
-)
+}
+CitationsQuery: Final[type[QueryModel]] = create_model("CitationsQuery", __base__=QueryModel, **_ASKED)

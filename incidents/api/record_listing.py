@@ -79,7 +79,7 @@ def updated_since(since: Any) -> Any:
     """Return a narrowing to the records that changed at or after an aware time."""
 
     def narrow(selection: Selection) -> Selection:
-        pks = Incident.objects.published().filter(updated_at__gte=since).values_list("pk", flat=True)  # type: ignore[attr-defined]
+        pks = Incident.objects.published().filter(updated_at__gte=since).values_list("pk", flat=True)
         return selection.narrow_to_rows("updated_since", selection.catalogue.rows_of(list(pks)))
 
     return narrow

@@ -125,7 +125,7 @@ class RecordOut(Model):
     url: Url
     api_url: Url
 
-    symptom_html: str = Field("", description="`html=1` 일 때만")
+    symptom_html: str = Field(default="", description="`html=1` 일 때만")
     trigger_html: str = ""
     cause_html: str = ""
     contributing_factors_html: list[str] = []
@@ -138,7 +138,7 @@ class RecordOut(Model):
 class ListedRecordOut(RecordOut):
     """목록 안의 사례."""
 
-    match: Literal["all", "partial"] = Field("all", description="`partial`: 찾은 말 가운데 일부만 있습니다")
+    match: Literal["all", "partial"] = Field(default="all", description="`partial`: 찾은 말 가운데 일부만 있습니다")
     snippet: SnippetOut | None = None
 
 
@@ -291,8 +291,8 @@ class CitationOut(Model):
     pinned_version: int | None = None
     pinned_anchor: str | None = None
     statement_status: Literal["unchanged", "reworded", "withdrawn", "unknown"] | None = None
-    statement: str | None = Field(None, description="못 박은 문장이 그 판에서 한 말")
-    statement_now: str | None = Field(None, description="같은 자리의 지금 말")
+    statement: str | None = Field(default=None, description="못 박은 문장이 그 판에서 한 말")
+    statement_now: str | None = Field(default=None, description="같은 자리의 지금 말")
 
 
 class CitationsOut(Model):
@@ -351,7 +351,7 @@ class MatchIn(BaseModel):
     model_config = ConfigDict(extra="forbid", title="MatchRequest")
 
     text: str = Field(description="64 kB 까지", min_length=1)
-    limit: int = Field(5, ge=1, le=20)
+    limit: int = Field(default=5, ge=1, le=20)
 
 
 class FigureMark(Model):

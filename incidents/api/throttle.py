@@ -47,7 +47,7 @@ class Allowance:
 
 def client_of(request: HttpRequest) -> str:
     """Return the client's address: of IPv6 the /64 that one customer has; behind a proxy what the proxy saw."""
-    address = request.META.get("REMOTE_ADDR", "")
+    address: str = request.META.get("REMOTE_ADDR", "")
     if settings.IS_BEHIND_PROXY:
         address = request.headers.get("X-Forwarded-For", address).rpartition(",")[2].strip() or address
     try:

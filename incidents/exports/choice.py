@@ -46,7 +46,7 @@ class ExportChoice:
         """
         keys = iter(self.pks)
         while batch := list(islice(keys, BATCH)):
-            found = Incident.objects.public().for_records().filter(pk__in=batch)  # type: ignore[attr-defined]
+            found = Incident.objects.public().for_records().filter(pk__in=batch)
             by_pk = {incident.pk: incident for incident in found}
             yield from (by_pk[pk] for pk in batch if pk in by_pk)
 

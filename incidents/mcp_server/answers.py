@@ -15,7 +15,7 @@ class SearchHit(BaseModel):
     url: str = Field(description="Permanent address, for citing")
     organization: str
     year: int | None
-    snippet: str = Field("", description="Where the words were found; empty where the budget was spent")
+    snippet: str = Field(default="", description="Where the words were found; empty where the budget was spent")
 
 
 class SearchAnswer(BaseModel):
@@ -23,8 +23,8 @@ class SearchAnswer(BaseModel):
 
     results: list[SearchHit]
     count: int = Field(description="Records that match every word and filter")
-    partial_count: int = Field(0, description="Records after them that match only some words")
-    searched: str = Field("", description="What was searched, where an unknown word was corrected")
+    partial_count: int = Field(default=0, description="Records after them that match only some words")
+    searched: str = Field(default="", description="What was searched, where an unknown word was corrected")
     next_page: int | None = None
     notice: str = NOTICE
 
@@ -48,7 +48,9 @@ class RecordMetadata(BaseModel):
     checks: list[str]
     sources: list[str]
     sections: list[str] = Field(description="Sections of the record that aren't empty")
-    omitted_sections: list[str] = Field([], description="Sections left out of text; ask for them with `sections`")
+    omitted_sections: list[str] = Field(
+        default=[], description="Sections left out of text; ask for them with `sections`"
+    )
     updated_at: str | None
     notice: str = NOTICE
 

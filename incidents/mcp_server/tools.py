@@ -277,7 +277,8 @@ def _find(text: str) -> Incident:
         raise ToolFailure(
             f"No record {text[:40]!r}. Nearest IDs: {', '.join(_nearest(text, number))}. Use search to find records."
         )
-    return incident
+    found: Incident = incident
+    return found
 
 
 def _nearest(text: str, number: int | None) -> list[str]:

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
-from incidents.api.middleware import open_to_all
 from incidents.atom import MEDIA_TYPE, atom
 from incidents.conditional import conditional
 from incidents.facets import FACETS_BY_KIND
@@ -78,4 +77,4 @@ def _answer(request: HttpRequest, make: Callable[[], Feed]) -> HttpResponseBase:
 
     response = conditional(request, "atom", written, last_modified=LibraryState.objects.changed_at)
     response["X-Robots-Tag"] = "noindex"
-    return open_to_all(response)
+    return response

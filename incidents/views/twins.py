@@ -11,7 +11,6 @@ from django.utils import translation
 from django.views.decorators.http import require_safe
 
 from incidents.api.answers import json_answer, link_header
-from incidents.api.middleware import open_to_all
 from incidents.api.record_listing import listing_answer
 from incidents.api.representation import incident_api_url, incident_url, record_out, to_json
 from incidents.conditional import conditional
@@ -81,4 +80,4 @@ def _twin(request: HttpRequest, representation: str, make: Callable[[], HttpResp
     with translation.override("ko"):
         response = conditional(request, representation, make, last_modified=LibraryState.objects.changed_at)
     response["X-Robots-Tag"] = "noindex"
-    return open_to_all(response)
+    return response

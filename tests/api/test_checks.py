@@ -14,7 +14,13 @@ from tests.factories import make_incident, make_term
 
 def make_check(code: str, *incidents, component: str = "etcd"):
     check = Check.objects.create(
-        code=code, title=f"{code} 를 본다", area="저장소", severity="high", risk="찬다", look="- `df -h`", criterion="남는다"
+        code=code,
+        title=f"{code} 를 본다",
+        area="저장소",
+        severity="high",
+        risk="찬다",
+        look="- `df -h`",
+        criterion="남는다",
     )
     CheckComponent.objects.create(check_item=check, term=make_term(Component, component))
     for place, incident in enumerate(incidents):

@@ -28,7 +28,14 @@ def test_each_id_is_answered_in_the_order_asked(get):
     survivor = make_incident()
     withdrawn = make_incident(status=Status.WITHDRAWN, reason="틀렸다")
     merged = make_incident(status=Status.MERGED, merged_into=survivor)
-    asked = [merged.public_id, "IL-9999", withdrawn.public_id, survivor.public_id.lower(), survivor.public_id, "아무거나"]
+    asked = [
+        merged.public_id,
+        "IL-9999",
+        withdrawn.public_id,
+        survivor.public_id.lower(),
+        survivor.public_id,
+        "아무거나",
+    ]
     answers = ask(get, *asked)
     assert [one["requested"] for one in answers] == asked
     assert [one["status"] for one in answers] == ["merged", "unknown", "withdrawn", "published", "published", "unknown"]
@@ -70,7 +77,10 @@ def test_two_hundred_are_answered_with_few_questions(client, django_assert_max_n
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("odd", ["IL-1 ", "%00", "IL-0001%00", "IL--1", "IL-99999999999999999999", "%ED%A0%80", "IL-0001@0", "IL-0001@1%23nope-1"])
+@pytest.mark.parametrize(
+    "odd",
+    ["IL-1 ", "%00", "IL-0001%00", "IL--1", "IL-99999999999999999999", "%ED%A0%80", "IL-0001@0", "IL-0001@1%23nope-1"],
+)
 def test_an_odd_id_is_unknown_and_never_a_fault(client, odd):
     response = client.get(f"/api/v1/citations/?id={odd}")
     assert (response.status_code, response.json()["citations"][0]["status"]) == (200, "unknown")
@@ -89,7 +99,9 @@ def test_a_pinned_statement_is_unchanged_reworded_or_withdrawn(get, editor):
     incident.save()
     commit_version(incident, author=editor, reason="더 정확하게")
     pins = [f"{incident.public_id}@1#cause-{number}" for number in (1, 2, 3, 4)]
-    answers = ask(get, *pins, f"{incident.public_id}@2#cause-2", f"{incident.public_id}@9#cause-1", f"{incident.public_id}@1")
+    answers = ask(
+        get, *pins, f"{incident.public_id}@2#cause-2", f"{incident.public_id}@9#cause-1", f"{incident.public_id}@1"
+    )
     assert [one["statement_status"] for one in answers] == [
         "unchanged", "reworded", "withdrawn", "unknown", "unchanged", "unknown", "reworded",
     ]  # fmt: skip
@@ -108,7 +120,9 @@ def test_what_a_withdrawn_record_said_is_withdrawn_with_it(get, editor):
 
 def test_a_merged_record_leads_on_everywhere(client, get, editor):
     old, new = make_incident(title="로그가 가득 찼다"), make_incident(title="볼륨이 가득 찼다")
-    check = Check.objects.create(code="KC-001", title="본다", area="가", severity="high", risk="나", look="다", criterion="라")
+    check = Check.objects.create(
+        code="KC-001", title="본다", area="가", severity="high", risk="나", look="다", criterion="라"
+    )
     Citation.objects.create(check_item=check, incident=old, why="그렇다")
     move(old, Status.MERGED, author=editor, reason="같은 사건", merged_into=new)
     assert [(one["status"], one["merged_into"]) for one in ask(get, old.public_id)] == [("merged", new.public_id)]

@@ -21,7 +21,9 @@ def test_the_cluster_example_prints_findings_with_citations(shared_server: Serve
     assert run.returncode == 1, run.stderr
     assert run.stdout.splitlines()[-1] == "sample-01: 점검 3가지, 틈 6곳"
     assert re.findall(r"^KC-\d{3}", run.stdout, re.MULTILINE) == ["KC-001", "KC-002", "KC-003"]
-    cited = re.findall(rf"근거: (IL-\d{{4}})@\d+ .+ <{re.escape(shared_server.url)}/incidents/(IL-\d{{4}})/>", run.stdout)
+    cited = re.findall(
+        rf"근거: (IL-\d{{4}})@\d+ .+ <{re.escape(shared_server.url)}/incidents/(IL-\d{{4}})/>", run.stdout
+    )
     assert len(cited) >= 3
     assert all(one == other for one, other in cited)
 

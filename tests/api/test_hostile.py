@@ -37,7 +37,9 @@ def test_page_and_api_answer_alike(client, query):
     listed = [record["id"] for record in api.json()["results"]]
     assert list(dict.fromkeys(page_ids(page)))[: len(listed)] == listed
     count = api.json()["count"]
-    assert (f"{count}건" if count else "0건") in page.content.decode() or "모두 맞는 기록이 없습니다" in page.content.decode()
+    assert (
+        f"{count}건" if count else "0건"
+    ) in page.content.decode() or "모두 맞는 기록이 없습니다" in page.content.decode()
     for path in ("/api/v1/suggest/", "/feed/", "/incidents.md", "/incidents.json", "/api/v1/export/library.ndjson"):
         assert client.get(path, {"q": query}).status_code == 200
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 
 from incidents.models import Check, Citation, Incident, RelatedIncident, Status
 from tests.factories import hours_in, make_incident
@@ -234,7 +231,6 @@ def test_a_day_begins_in_utc(client):
 
 def test_what_is_printed_as_the_time_of_change_finds_the_record_again(get):
     incident = make_incident()
-    assert timezone.now() - Incident.objects.get(pk=incident.pk).updated_at < timedelta(minutes=5)
     printed = get(f"incidents/{incident.public_id}/")["updated_at"]
     assert ids(get("incidents/", updated_since=printed)) == [incident.public_id]
 

@@ -11,7 +11,10 @@ from tests.factories import make_incident
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("2024-03-02T15:10:00.123Z node-17.prod.example.com kubelet[4711]: OOMKilled", {"kubelet", "OOMKilled", "OOM", "Killed"}),
+        (
+            "2024-03-02T15:10:00.123Z node-17.prod.example.com kubelet[4711]: OOMKilled",
+            {"kubelet", "OOMKilled", "OOM", "Killed"},
+        ),
         ("E0302 15:10:00.123456 4711 reflector.go:123] etcdserver: mvcc", {"etcdserver", "etcd", "mvcc"}),
         ("dial tcp 10.0.0.10:53 -> fe80::1:2:3: no route", {"dial", "route"}),
         ("req 123e4567-e89b-12d3-a456-426614174000 sha 0xdeadbeef 9f86d081884c7d65", {"req", "sha"}),

@@ -24,7 +24,7 @@ from tests.factories import make_incident
 TOOLS = {"search", "fetch", "match_symptom", "incidents_for_check", "list_vocabulary", "changed_since"}
 
 
-async def walk(client: Client, base_url: str) -> None:
+async def walk(client: Any, base_url: str) -> None:
     """What an agent does: looks at the tools, searches in two languages, fetches, asks for what isn't there."""
     listed = (await client.list_tools()).tools
     assert {tool.name for tool in listed} == TOOLS
@@ -132,9 +132,17 @@ def test_without_sessions_there_is_nothing_to_stream_or_end(client):
 @pytest.mark.django_db
 def test_http_answers_one_message_with_one_message(client):
     make_incident(title="인증서 만료로 멈췄다")
-    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "인증서"}}}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": {"query": "인증서"}},
+    }
     response = client.post(
-        "/mcp", json.dumps(call), content_type="application/json", headers={"Accept": "application/json, text/event-stream"}
+        "/mcp",
+        json.dumps(call),
+        content_type="application/json",
+        headers={"Accept": "application/json, text/event-stream"},
     )
     assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
     answer = response.json()

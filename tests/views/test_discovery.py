@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from xml.etree import ElementTree as ET
+from typing import Any
 
 import feedparser
 import pytest
 from django.contrib.auth.models import User
+from lxml import etree
 
 from incidents.lifecycle import commit_version, move
 from incidents.models import Incident, Status
@@ -17,6 +18,11 @@ from tests.factories import make_incident
 pytestmark = pytest.mark.django_db
 ATOM = "{http://www.w3.org/2005/Atom}"
 SITEMAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+
+def xml(content: bytes) -> Any:
+    """Return the root of a document that must be well-formed."""
+    return etree.fromstring(content)  # what our own views have just made
 
 
 @pytest.fixture
@@ -28,7 +34,7 @@ def feed(client, path="/feed/", **params):
     response = client.get(path, params)
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "application/atom+xml; charset=utf-8"
-    ET.fromstring(response.content)
+    xml(response.content)
     parsed = feedparser.parse(response.content)
     assert not parsed.bozo
     return parsed
@@ -40,7 +46,7 @@ def titles(parsed):
 
 def test_a_feed_has_what_atom_asks_for(client, settings):
     incident = make_incident(symptom="**두 시간** 멈췄다.", lesson="볼륨을 나눈다.")
-    root = ET.fromstring(client.get("/feed/").content)
+    root = xml(client.get("/feed/").content)
     for name in ("id", "title", "updated", "author"):
         assert len(root.findall(f"{ATOM}{name}")) == 1
     (entry,) = root.findall(f"{ATOM}entry")
@@ -110,7 +116,18 @@ def test_a_feed_of_what_is_not_there_is_no_empty_feed(client, query):
     assert client.get(f"/feed/?{query}").status_code in {400, 404}
 
 
-@pytest.mark.parametrize("path", ["/feed/", "/feed/changed/", "/components/etcd/feed/", "/incidents/{}.md", "/incidents/{}.json", "/sitemap.xml", "/llms.txt"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/feed/",
+        "/feed/changed/",
+        "/components/etcd/feed/",
+        "/incidents/{}.md",
+        "/incidents/{}.json",
+        "/sitemap.xml",
+        "/llms.txt",
+    ],
+)
 def test_what_is_kept_is_not_sent_again(client, path):
     incident = make_incident(components=["etcd"])
     first = client.get(path.format(incident.public_id))
@@ -122,7 +139,9 @@ def test_control_characters_never_break_a_feed(client):
     good, bad = make_incident(), make_incident()
     Incident.objects.filter(pk=bad.pk).update(symptom="가\x0b나\x01다\ufffe", title="라\x02마")
     parsed = feed(client)
-    assert [entry.link for entry in parsed.entries] == [f"http://127.0.0.1:8000/incidents/{one.public_id}/" for one in (bad, good)]
+    assert [entry.link for entry in parsed.entries] == [
+        f"http://127.0.0.1:8000/incidents/{one.public_id}/" for one in (bad, good)
+    ]
     assert parsed.entries[0].title == f"{bad.public_id} 라마"
 
 
@@ -139,7 +158,7 @@ def test_the_sitemap_has_each_published_record_once_with_its_true_time(client):
     make_incident(status=Status.WITHDRAWN, reason="틀렸다")
     make_incident(status=Status.DRAFT)
     Incident.objects.filter(pk=made[0].pk).update(updated_at=datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC))
-    root = ET.fromstring(client.get("/sitemap.xml").content)
+    root = xml(client.get("/sitemap.xml").content)
     assert root.tag == f"{SITEMAP}urlset"
     times = {url.find(f"{SITEMAP}loc").text: url.find(f"{SITEMAP}lastmod").text for url in root}
     assert len(times) == len(root)
@@ -155,13 +174,13 @@ def test_the_sitemap_has_each_published_record_once_with_its_true_time(client):
 def test_a_large_sitemap_is_an_index_of_files(client, monkeypatch):
     for _ in range(3):
         make_incident()
-    whole = [url.find(f"{SITEMAP}loc").text for url in ET.fromstring(client.get("/sitemap.xml").content)]
+    whole = [url.find(f"{SITEMAP}loc").text for url in xml(client.get("/sitemap.xml").content)]
     monkeypatch.setattr("incidents.sitemap.PART", 7)
     incident = make_incident()
-    index = ET.fromstring(client.get("/sitemap.xml").content)
+    index = xml(client.get("/sitemap.xml").content)
     assert index.tag == f"{SITEMAP}sitemapindex"
     parts = [one.find(f"{SITEMAP}loc").text.removeprefix("http://127.0.0.1:8000") for one in index]
-    found = [url.find(f"{SITEMAP}loc").text for part in parts for url in ET.fromstring(client.get(part).content)]
+    found = [url.find(f"{SITEMAP}loc").text for part in parts for url in xml(client.get(part).content)]
     assert found == [*whole, f"http://127.0.0.1:8000/incidents/{incident.public_id}/"]
     assert client.get("/sitemap-99.xml").status_code == 404
 
@@ -172,14 +191,20 @@ def test_filtered_lists_are_for_no_crawler(client):
     assert "Disallow: /incidents/?" in robots
     assert "Sitemap: http://127.0.0.1:8000/sitemap.xml" in robots
     assert "noindex" in client.get("/incidents/?cause=dns-error&component=etcd").headers["X-Robots-Tag"]
-    for path in (f"/incidents/{incident.public_id}/", "/incidents/", "/components/etcd/", "/causes/dns-error/", "/checks/"):
+    for path in (
+        f"/incidents/{incident.public_id}/",
+        "/incidents/",
+        "/components/etcd/",
+        "/causes/dns-error/",
+        "/checks/",
+    ):
         response = client.get(path)
         assert "noindex" not in response.headers.get("X-Robots-Tag", "")
         assert 'content="noindex' not in response.content.decode()
 
 
 def test_a_browser_can_search_here(client):
-    root = ET.fromstring(client.get("/opensearch.xml").content)
+    root = xml(client.get("/opensearch.xml").content)
     space = "{http://a9.com/-/spec/opensearch/1.1/}"
     assert root.tag == f"{space}OpenSearchDescription"
     assert len(root.find(f"{space}ShortName").text) <= 16
@@ -187,19 +212,32 @@ def test_a_browser_can_search_here(client):
     make_incident(title="인증서가 만료됐다")
     page = templates["text/html"].replace("{searchTerms}", "인증서").removeprefix("http://127.0.0.1:8000")
     assert "1건 중" in client.get(page).content.decode()
-    offered = client.get(templates["application/x-suggestions+json"].replace("{searchTerms}", "인증").removeprefix("http://127.0.0.1:8000"))
+    offered = client.get(
+        templates["application/x-suggestions+json"]
+        .replace("{searchTerms}", "인증")
+        .removeprefix("http://127.0.0.1:8000")
+    )
     assert offered.json()[:2] == ["인증", ["인증서가 만료됐다"]]
 
 
 def test_markdown_is_given_to_who_prefers_it(client):
     incident = make_incident()
     for path in (f"/incidents/{incident.public_id}/", "/incidents/"):
-        assert client.get(path, headers={"Accept": "text/markdown"}).headers["Content-Type"] == "text/markdown; charset=utf-8"
-        assert client.get(path, headers={"Accept": "text/markdown;q=0.1,text/html"}).headers["Content-Type"].startswith("text/html")
+        assert (
+            client.get(path, headers={"Accept": "text/markdown"}).headers["Content-Type"]
+            == "text/markdown; charset=utf-8"
+        )
+        assert (
+            client.get(path, headers={"Accept": "text/markdown;q=0.1,text/html"})
+            .headers["Content-Type"]
+            .startswith("text/html")
+        )
         assert client.get(path, headers={"Accept": "text/html,*/*"}).headers["Content-Type"].startswith("text/html")
         assert "Accept" in client.get(path).headers["Vary"]
     record = client.get(f"/incidents/{incident.public_id}.md").content.decode()
-    assert client.get(f"/incidents/{incident.public_id}/", headers={"Accept": "text/markdown"}).content.decode() == record
+    assert (
+        client.get(f"/incidents/{incident.public_id}/", headers={"Accept": "text/markdown"}).content.decode() == record
+    )
     listing = client.get("/incidents.md").content.decode()
     assert f"/incidents/{incident.public_id}.md)" in listing and "1건 중 1~1번째" in listing
 
@@ -208,10 +246,14 @@ def test_twins_say_what_the_api_says(client):
     incident = make_incident()
     api = client.get(f"/api/v1/incidents/{incident.public_id}/").json()
     assert client.get(f"/incidents/{incident.public_id}.json").json() == api
-    assert client.get("/incidents.json?cause=capacity-exhaustion&nope=1").json()["results"] == client.get(
-        "/api/v1/incidents/?cause=capacity-exhaustion"
-    ).json()["results"]
-    assert client.get(f"/incidents/il-{incident.number}.json").headers["Location"] == f"/incidents/{incident.public_id}.json"
+    assert (
+        client.get("/incidents.json?cause=capacity-exhaustion&nope=1").json()["results"]
+        == client.get("/api/v1/incidents/?cause=capacity-exhaustion").json()["results"]
+    )
+    assert (
+        client.get(f"/incidents/il-{incident.number}.json").headers["Location"]
+        == f"/incidents/{incident.public_id}.json"
+    )
 
 
 def test_llms_txt_leads_to_addresses_that_answer(client):

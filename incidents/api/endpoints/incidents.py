@@ -73,7 +73,7 @@ def list_related(request: HttpRequest, public_id: Path[str]) -> HttpResponseBase
 
 def _similar_to(incident: Incident, exclude: frozenset[int]) -> list[SimilarOut]:
     found = similar_records(get_catalogue(), incident.pk, limit=MAX_SIMILAR, exclude=exclude)
-    by_pk = Incident.objects.published().for_cards().in_bulk([one.pk for one in found])  # type: ignore[attr-defined]
+    by_pk = Incident.objects.published().for_cards().in_bulk([one.pk for one in found])
     return [
         _similar(
             by_pk[one.pk],
