@@ -98,7 +98,9 @@ def ours(size: int, environment: Mapping[str, str] | None = None, name: str = "o
         step = max(1, size // 200)
         records = [f"/incidents/IL-{number:04d}/" for number in range(1, size + 1, step)]
         figures["record_cold"] = one_client(port, records).__dict__
-        figures["listing_cold"] = one_client(port, [f"/incidents/?page={n}" for n in range(1, 41)]).__dict__
+        figures["listing_cold"] = one_client(
+            port, [f"/incidents/?page={n}" for n in range(1, min(40, size // 20) + 1)]
+        ).__dict__
         figures["worker_mb"] = round(worker_mb(pid))
         figures["export_s"], figures["export_mb"], figures["export_growth_mb"] = _export(port, pid)
     figures["update_ms"] = round(float(run([*manage, "shell", "-v", "0", "-c", UPDATE], env=env).splitlines()[-1]), 1)

@@ -10,9 +10,9 @@ import json
 import os
 import sys
 import time
-import types
 from pathlib import Path
 
+import django
 from django.conf import settings
 
 FOLDER = Path(sys.argv[3] if len(sys.argv) > 3 else os.environ["HAYSTACK_FOLDER"])
@@ -36,73 +36,18 @@ settings.configure(
     ],
 )
 
-# An app made of this file: haystack looks for `search_indexes` in each app.
-app = types.ModuleType("records")
-app.__file__ = __file__
-app.__path__ = [str(Path(__file__).parent / "no-such-folder")]
-sys.modules["records"] = app
-
-import django  # noqa: E402
-from django.apps import AppConfig  # noqa: E402
-
-
-class Config(AppConfig):
-    name = "records"
-    path = str(Path(__file__).parent)
-
-
-app.apps = types.ModuleType("records.apps")
-app.apps.Config = Config
-sys.modules["records.apps"] = app.apps
-Config.__module__ = "records.apps"
-app.models = types.ModuleType("records.models")
-sys.modules["records.models"] = app.models
-settings.INSTALLED_APPS[1] = "records.apps.Config"
 django.setup()
 
 from django.core.paginator import Paginator  # noqa: E402
 from django.core.wsgi import get_wsgi_application  # noqa: E402
-from django.db import connection, models  # noqa: E402
+from django.db import connection  # noqa: E402
 from django.http import HttpResponse  # noqa: E402
 from django.template import Context, Template  # noqa: E402
 from django.urls import path  # noqa: E402
-
-
-class Record(models.Model):
-    title = models.CharField(max_length=300)
-    body = models.TextField()
-    cause = models.CharField(max_length=60)
-    component = models.CharField(max_length=60)
-    organization = models.CharField(max_length=120)
-    year = models.IntegerField()
-
-    class Meta:
-        app_label = "records"
-
-
-indexes_module = types.ModuleType("records.search_indexes")
-sys.modules["records.search_indexes"] = indexes_module
-app.search_indexes = indexes_module
-
-from haystack import connections, indexes  # noqa: E402
+from haystack import connections  # noqa: E402
 from haystack.query import SearchQuerySet  # noqa: E402
+from records.models import Record  # noqa: E402
 
-
-class RecordIndex(indexes.SearchIndex, indexes.Indexable):
-    text = indexes.CharField(document=True)
-    title = indexes.CharField(model_attr="title")
-    cause = indexes.CharField(model_attr="cause", faceted=True)
-    component = indexes.CharField(model_attr="component", faceted=True)
-    organization = indexes.CharField(model_attr="organization", faceted=True)
-
-    def get_model(self):
-        return Record
-
-    def prepare_text(self, record):
-        return f"{record.title}\n{record.body}"
-
-
-indexes_module.RecordIndex = RecordIndex
 PAGE = Template(
     "<!doctype html><title>{{ q }}</title><ul>{% for name, values in facets %}<li>{{ name }}<ul>{% for value, count in values %}"
     '<li><a href="?q={{ q|urlencode }}&{{ name }}={{ value|urlencode }}">{{ value }}</a> {{ count }}</li>{% endfor %}</ul>{% endfor %}</ul>'
