@@ -17,7 +17,7 @@ from incidents.api.openapi import openapi_schema
 from incidents.models import Check, Citation, Status
 from tests.factories import hours_in, make_incident
 
-CASES = int(os.environ.get("FUZZ_CASES", "12"))  # of each operation; 100 make over two thousand
+CASES = int(os.environ.get("FUZZ_CASES", "12"))  # of each operation; 150 make over two thousand
 CHECKS = (
     c.not_a_server_error,
     c.status_code_conformance,
