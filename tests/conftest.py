@@ -127,7 +127,7 @@ def superuser(db: None) -> User:
 # A real server
 
 
-def manage(data_dir: Path, *args: str, check: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
+def manage(data_dir: Path, *args: str, check: bool = True, **env: Any) -> subprocess.CompletedProcess[str]:
     """Run a management command on a data folder of its own. With `check`, AssertionError where it fails."""
     done = subprocess.run(
         [sys.executable, "manage.py", *args],
@@ -150,7 +150,7 @@ class Server:
     data_dir: Path
     process: subprocess.Popen[bytes]
 
-    def manage(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def manage(self, *args: str, **env: Any) -> subprocess.CompletedProcess[str]:
         return manage(self.data_dir, *args, **env)
 
 
@@ -161,7 +161,7 @@ def free_port() -> int:
         return port
 
 
-def start_server(data_dir: Path, *, workers: int = 2, **env: str) -> Server:
+def start_server(data_dir: Path, *, workers: int = 2, **env: Any) -> Server:
     """Serve a data folder as `make run` does, and return when it answers."""
     port = free_port()
     process = subprocess.Popen(
@@ -231,7 +231,7 @@ def make_server(library_dir: Path, tmp_path: Path) -> Iterator[Callable[..., Ser
     """A function that serves a fresh copy of the bundled library; all are stopped after the test."""
     servers: list[Server] = []
 
-    def make(**env: str) -> Server:
+    def make(**env: Any) -> Server:
         data_dir = tmp_path / f"data-{len(servers)}"
         shutil.copytree(library_dir, data_dir)
         servers.append(start_server(data_dir, **env))

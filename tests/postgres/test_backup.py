@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ commit_version(incident, author=None)
 """
 
 
-def exported(folder: Path, target: Path, environment: dict[str, str]) -> dict[str, bytes]:
+def exported(folder: Path, target: Path, environment: dict[str, Any]) -> dict[str, bytes]:
     manage(folder, "export_library", str(target), **environment)
     return {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*.*")}
 
@@ -32,7 +33,7 @@ def exported(folder: Path, target: Path, environment: dict[str, str]) -> dict[st
 def test_backup_and_restore(postgres: Cluster, tmp_path: Path) -> None:
     for name in ("kept", "other"):
         postgres.sql(f"CREATE DATABASE {name}")
-    environment = {"DATABASE_URL": postgres.url("kept")}
+    environment: dict[str, Any] = {"DATABASE_URL": postgres.url("kept")}
     folder = tmp_path / "data"
     some = tmp_path / "some"
     (some / "incidents").mkdir(parents=True)
@@ -58,7 +59,7 @@ def test_backup_and_restore(postgres: Cluster, tmp_path: Path) -> None:
     manage(folder, "restore", str(kept), **environment)
     assert exported(folder, tmp_path / "again", environment) == changed
 
-    elsewhere = {"DATABASE_URL": postgres.url("other")}
+    elsewhere: dict[str, Any] = {"DATABASE_URL": postgres.url("other")}
     manage(tmp_path / "empty", "restore", backup, **elsewhere)
     assert exported(tmp_path / "empty", tmp_path / "there", elsewhere) == before
 

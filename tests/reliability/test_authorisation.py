@@ -288,7 +288,7 @@ class World:
         with transaction.atomic():
             if role in self.users:
                 client.force_login(self.users[role], backend="django.contrib.auth.backends.ModelBackend")
-            response = client.generic(method, address, content_type="application/x-www-form-urlencoded")
+            response: Any = client.generic(method, address, content_type="application/x-www-form-urlencoded")
             if response.streaming:
                 b"".join(response.streaming_content)  # closing it half read would close the connection, too
             transaction.set_rollback(True)

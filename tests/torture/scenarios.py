@@ -226,7 +226,7 @@ def kills(folder: Path, scale: float) -> Figures:
             "kills": count,
             "slowest recovery": f"{max(recoveries):.2f} s",
             "read": dict(statuses),
-            "connections that died with a worker": sum(t.dropped for t in (*readers, *editors)),
+            "connections that died with a worker": sum(r.dropped for r in readers) + sum(e.dropped for e in editors),
             "edits refused": dict(refused),
         }
         figures.promise(max(recoveries) < 5, "recovery took 5 s or more")
