@@ -15,10 +15,12 @@ from incidents.catalogue import get_catalogue
 from incidents.context_processors import THEMES
 from incidents.errors import BadParameter, NotFound, SearchUnavailable
 from incidents.indexing import fresh_backend
+from incidents.lenses import LENSES, lens_rows
 from incidents.listing import build_listing
 from incidents.metrics import get_metrics
-from incidents.models import LibraryState, VocabularyKind
-from incidents.stats import known_counts, year_figure
+from incidents.models import Incident, LibraryState, VocabularyKind
+from incidents.record_page import similar_to
+from incidents.stats import known_counts, library_figures, year_figure
 from incidents.vocabulary_pages import index_groups
 
 NEWEST = 6
@@ -59,9 +61,20 @@ def about(request: HttpRequest) -> HttpResponse:
 @require_safe
 def patterns(request: HttpRequest) -> HttpResponse:
     """Every component of the design on one page, with the newest records as its matter."""
+    catalogue = get_catalogue()
     listing = build_listing(QueryDict("page_size=3"))
-    found = build_listing(QueryDict("q=인증서&page_size=3"))
-    return render(request, "patterns.html", {"listing": listing, "found": found})
+    timed = build_listing(QueryDict("duration_from=60&sort=id&page_size=1")).incidents
+    sample = Incident.objects.for_records().filter(pk__in=[one.pk for one in timed]).first()  # type: ignore[attr-defined]
+    context = {
+        "listing": listing,
+        "found": build_listing(QueryDict("q=인증서&page_size=3")),
+        "sample": sample,
+        "similar": similar_to(sample, limit=2) if sample else (),
+        "figures": library_figures(catalogue),
+        "groups": index_groups(VocabularyKind.CAUSE)[:2],
+        "lens_rows": lens_rows(LENSES["actions"], listing.incidents),
+    }
+    return render(request, "patterns.html", context)
 
 
 @require_safe

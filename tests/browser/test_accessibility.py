@@ -8,35 +8,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.browser.page_kinds import PAGES, VARIANTS
 from tests.conftest import Server
 
-PAGES = {
-    "home": "/",
-    "listing": "/incidents/?q=재시도&factor=retry-storm&year_from=2012",
-    "grouped": "/incidents/?component=etcd&component=dns&group=cause",
-    "full": "/incidents/?cause=hardware-failure&component=gpu-hardware&view=full&page_size=3",
-    "nothing": "/incidents/?q=etcd+디스크+윤초&page_size=5",
-    "record": "/incidents/IL-0459/",
-    "history": "/incidents/IL-0459/history/",
-    "components": "/components/",
-    "causes": "/causes/",
-    "component": "/components/k8s-control-plane/",
-    "organizations": "/organizations/",
-    "years": "/years/",
-    "year": "/years/2012/",
-    "checks": "/checks/",
-    "check": "/checks/KC-012/",
-    "actions": "/actions/?component=etcd",
-    "follow-ups": "/follow-ups/?component=etcd",
-    "detection": "/detections/all/?component=etcd",
-    "stats": "/stats/",
-    "feeds": "/feeds/",
-    "corrections": "/corrections/",
-    "about": "/about/",
-    "patterns": "/patterns/",
-    "error": "/incidents/IL-9999/",
-}
-VARIANTS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 TEXT_SPACING = """
   * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
   p { margin-bottom: 2em !important; }

@@ -1,0 +1,33 @@
+"""Every kind of page, by an address of the bundled library, and the windows in which each is looked at."""
+
+PAGES = {
+    "home": "/",
+    "listing": "/incidents/?q=재시도&factor=retry-storm&year_from=2012",
+    "grouped": "/incidents/?component=etcd&component=dns&group=cause",
+    "full": "/incidents/?cause=hardware-failure&component=gpu-hardware&view=full&page_size=3",
+    "nothing": "/incidents/?q=etcd+디스크+윤초&page_size=5",
+    "record": "/incidents/IL-0459/",
+    "history": "/incidents/IL-0459/history/",
+    "components": "/components/",
+    "causes": "/causes/",
+    "component": "/components/k8s-control-plane/",
+    "organizations": "/organizations/",
+    "years": "/years/",
+    "year": "/years/2012/",
+    "checks": "/checks/",
+    "check": "/checks/KC-012/",
+    "actions": "/actions/?component=etcd",
+    "follow-ups": "/follow-ups/?component=etcd",
+    "detection": "/detections/all/?component=etcd",
+    "stats": "/stats/",
+    "feeds": "/feeds/",
+    "corrections": "/corrections/",
+    "match": "/match/",
+    "report": "/incidents/IL-0459/report/",
+    "api": "/api/v1/docs/",
+    "check-table": "/checks/table/",
+    "about": "/about/",
+    "patterns": "/patterns/",
+    "error": "/incidents/IL-9999/",
+}
+VARIANTS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
