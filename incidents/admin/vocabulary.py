@@ -7,15 +7,16 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from incidents.admin.generic import AnyModelAdmin, AnyModelForm
 from incidents.admin.people import person_of
+from incidents.catalogue import get_catalogue
 from incidents.errors import UserError
-from incidents.models import Cause, Component, DetectionMethod, Factor, Organization, SlugRedirect, Status
+from incidents.facets import FACETS_BY_KIND
+from incidents.models import Cause, Component, DetectionMethod, Factor, Organization, SlugRedirect
 from incidents.vocabulary_edits import Word, merge, rename, touched_by
 
 
@@ -69,14 +70,10 @@ class WordAdmin(AnyModelAdmin):
     form = WordForm
     change_form_template = "admin/incidents/word/change_form.html"
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        published = Count("incidents", filter=Q(incidents__status=Status.PUBLISHED), distinct=True)
-        words: QuerySet[Any] = super().get_queryset(request).annotate(published_count=published)
-        return words
-
-    @admin.display(description="게시된 사례", ordering="published_count")
+    @admin.display(description="게시된 사례")
     def shown_count(self, word: Any) -> int:
-        return int(word.published_count)
+        """Return the number beside the word in the facets."""
+        return get_catalogue().everything().counts(FACETS_BY_KIND[word.kind].name).get(word.pk, 0)
 
     def get_urls(self) -> list[URLPattern]:
         name = self.opts.model_name
