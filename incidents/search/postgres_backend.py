@@ -21,7 +21,15 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections, router, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    OperationalError,
+    ProgrammingError,
+    connections,
+    router,
+    transaction,
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 from numpy.typing import NDArray
 
@@ -355,6 +363,7 @@ class PostgresBackend(SearchService, SearchBackend):
         use_folder(Path(settings.DATA_DIR) / "analyser")
         self._opened: dict[str, _Opened] = {}  # by database: a replica may be a moment behind
         self._open_lock = threading.Lock()
+        self._has_state: set[str] = set()
 
     # Reading
 
@@ -412,7 +421,20 @@ class PostgresBackend(SearchService, SearchBackend):
 
     def _state(self, alias: str) -> State | None:
         with _unavailable():
-            return store.read_state(connections[alias])
+            return self._read_state(alias)
+
+    def _read_state(self, alias: str) -> State | None:
+        """Return the state; the table, once seen, isn't looked for again, since every request asks this."""
+        connection = connections[alias]
+        if alias not in self._has_state:
+            if not store.has_state(connection):
+                return None
+            self._has_state.add(alias)
+        try:
+            return store.read_state(connection)
+        except ProgrammingError:  # a restore took the tables away: the next request looks, and builds the index anew
+            self._has_state.discard(alias)
+            raise
 
     # Writing
 
@@ -436,7 +458,7 @@ class PostgresBackend(SearchService, SearchBackend):
         self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0
     ) -> None:
         with self._writing() as connection:
-            state = store.read_state(connection)
+            state = self._read_state(DEFAULT_DB_ALIAS)
             if state is None or state.version != index_version():
                 raise SearchUnavailable("검색 색인이 없습니다. rebuild_index 명령으로 먼저 만들어 주세요.")
             marks = store.segment_marks(connection, state.build)
@@ -486,7 +508,7 @@ class PostgresBackend(SearchService, SearchBackend):
         with self._writing() as connection:
             if is_wanted is not None and not is_wanted():
                 return 0
-            old = store.read_state(connection)
+            old = self._read_state(DEFAULT_DB_ALIAS)
             store.create(connection, build)
             count = number = 0
             made = self._analysed(connection, old.build if old else None, documents)

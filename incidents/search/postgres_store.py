@@ -307,12 +307,16 @@ def _copy(cursor: Any, table: str, types: Sequence[str], rows: Iterable[Sequence
 # Reading
 
 
-def read_state(connection: BaseDatabaseWrapper) -> State | None:
-    """Return the state; None before the first build."""
+def has_state(connection: BaseDatabaseWrapper) -> bool:
+    """Return whether there ever was a build."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('search_state') IS NOT NULL")
-        if not cursor.fetchone()[0]:
-            return None
+        return bool(cursor.fetchone()[0])
+
+
+def read_state(connection: BaseDatabaseWrapper) -> State | None:
+    """Return the state; None before the first build is finished. The table must be there (`has_state`)."""
+    with connection.cursor() as cursor:
         cursor.execute("SELECT build, generation, revision, documents, version FROM search_state")
         row = cursor.fetchone()
     return State(*row) if row else None
