@@ -257,7 +257,8 @@ class Selection:
 
     def pks(self, rows: IntArray) -> list[int]:
         """Return the primary keys of rows, in their order."""
-        return self.catalogue.keys.pks[rows].tolist()
+        pks: list[int] = self.catalogue.keys.pks[rows].tolist()
+        return pks
 
 
 def _tally(values: IntArray) -> dict[int, int]:

@@ -4,7 +4,7 @@ Anything else that is raised is a bug and is logged. The middleware renders thes
 `application/problem+json` (RFC 9457) with `fields` as its `errors[]`.
 """
 
-# ruff: noqa: N818 - these names say what happened; each is an error by its base class.
+
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
 
 from incidents.models import VocabularyKind
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Facet:
     """
 
     name: str
-    label: str
+    label: StrOrPromise
     column: str
     kind: VocabularyKind | None
     is_multiple: bool = True
@@ -42,8 +46,8 @@ class Range:
     """A number of incidents that a reader bounds from both sides, each bound a parameter of its own."""
 
     name: str
-    label: str
-    unit: str
+    label: StrOrPromise
+    unit: StrOrPromise
     minimum: int
     maximum: int
 

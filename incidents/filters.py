@@ -102,7 +102,8 @@ class IncidentFilterSet(django_filters.FilterSet):
     @classmethod
     def get_filters(cls) -> dict[str, django_filters.Filter]:
         bounds = {name: BoundFilter(r) for r in RANGES for name in (r.lower, r.upper)}
-        return super().get_filters() | {facet.name: FacetFilter(facet) for facet in FACETS} | bounds
+        own: dict[str, django_filters.Filter] = super().get_filters()
+        return own | {facet.name: FacetFilter(facet) for facet in FACETS} | bounds
 
     def filter_queryset(self, queryset: Selection) -> Selection:
         """Return the selection that facets and ranges leave."""
@@ -124,4 +125,5 @@ class IncidentFilterSet(django_filters.FilterSet):
                     errors[range_.lower] = f"범위가 거꾸로입니다: {lower}–{upper}. 두 값을 바꾸어 적으십시오."
         if errors:
             raise BadParameter(next(iter(errors.values())), fields=errors)
-        return dict(self.form.cleaned_data)
+        cleaned: dict[str, Any] = dict(self.form.cleaned_data)
+        return cleaned

@@ -314,7 +314,12 @@ class _Writer:
         self.related += [record for record in records if record.related]
 
     def _insert_parts(self, pairs: list[tuple[Incident, RecordData]]) -> None:
-        for model, name in ((IncidentCause, "causes"), (IncidentComponent, "components"), (IncidentFactor, "factors")):
+        tags: tuple[tuple[Any, str], ...] = (
+            (IncidentCause, "causes"),
+            (IncidentComponent, "components"),
+            (IncidentFactor, "factors"),
+        )
+        for model, name in tags:
             model.objects.bulk_create(
                 model(incident=incident, term_id=self.terms[name][slug].pk, position=position)
                 for incident, record in pairs
@@ -425,7 +430,8 @@ class _Writer:
             before = list(check.citations.values_list("incident_id", flat=True))
             for manager in (check.component_tags, check.factor_tags, check.citations):
                 manager.all().delete()
-            for model, name in ((CheckComponent, "components"), (CheckFactor, "factors")):
+            tags: tuple[tuple[Any, str], ...] = ((CheckComponent, "components"), (CheckFactor, "factors"))
+            for model, name in tags:
                 model.objects.bulk_create(
                     model(check_item=check, term_id=self.terms[name][slug].pk, position=place)
                     for place, slug in enumerate(getattr(data, name))

@@ -227,7 +227,7 @@ def _survivor(saved: Incident, merged_into: Incident | None) -> Incident:
         raise UserError(
             "어느 기록에 합칠지 고르십시오.", fields={"merged_into": "합쳐져 남을 기록을 IL-0001 처럼 적으십시오."}
         )
-    survivor = Incident.objects.select_for_update(of=("self",)).get(pk=merged_into.pk)
+    survivor: Incident = Incident.objects.select_for_update(of=("self",)).get(pk=merged_into.pk)
     if survivor.pk == saved.pk:
         problem = f"자기 자신과 합칠 수 없습니다: {survivor.public_id}."
     elif survivor.status != Status.PUBLISHED:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
 from django.utils.datastructures import MultiValueDict
@@ -17,6 +17,9 @@ from incidents.errors import BadParameter
 from incidents.facets import FACETS, RANGES
 from incidents.filters import IncidentFilterSet
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 DEFAULT_PAGE_SIZE: Final = 20
 MAX_PAGE_SIZE: Final = 100
 MAX_QUERY_LENGTH: Final = 65_536
@@ -24,15 +27,15 @@ POSITIVE = re.compile(r"^[1-9][0-9]{0,8}$")
 PLACE: Final = "\uf8ff"  # stands for a slug, of which none holds a sign of the private use area
 BLANK = re.compile(r"[\s\u200b-\u200f\u2060\ufeff\u115f\u1160\u3164\uffa0]+")
 
-SORTS: Final[Mapping[str, str]] = {
+SORTS: Final[Mapping[str, StrOrPromise]] = {
     "relevance": _("관련도순"),
     "newest": _("최신순"),
     "oldest": _("오래된순"),
     "added": _("등록순"),
     "id": _("번호순"),
 }
-VIEWS: Final[Mapping[str, str]] = {"list": _("목록"), "full": _("전문")}
-GROUPS: Final[Mapping[str, str]] = {
+VIEWS: Final[Mapping[str, StrOrPromise]] = {"list": _("목록"), "full": _("전문")}
+GROUPS: Final[Mapping[str, StrOrPromise]] = {
     "cause": _("원인"),
     "component": _("구성 요소"),
     "organization": _("조직"),
@@ -192,7 +195,9 @@ def read_params(
     return params, filters.filter_queryset(filters.queryset)
 
 
-def _choice(data: MultiValueDict[str, str], name: str, choices: Mapping[str, str], errors: dict[str, str]) -> str:
+def _choice(
+    data: MultiValueDict[str, str], name: str, choices: Mapping[str, StrOrPromise], errors: dict[str, str]
+) -> str:
     value = (data.get(name) or "").strip()
     if value and value not in choices:
         errors[name] = f"알 수 없는 값입니다: {value[:100]}. 쓸 수 있는 값: {', '.join(choices)}"

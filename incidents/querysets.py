@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import Prefetch
@@ -10,7 +10,7 @@ from django.db.models import Prefetch
 from incidents.states import PUBLIC, Status
 
 if TYPE_CHECKING:
-    pass
+    from incidents.models import Incident  # noqa: F401, named in the base class below
 
 
 class IncidentQuerySet(models.QuerySet["Incident"]):
@@ -42,9 +42,11 @@ class IncidentQuerySet(models.QuerySet["Incident"]):
 
     def _sources(self) -> models.QuerySet[models.Model]:
         """Sources with what was found at their addresses."""
-        model: type[models.Model] = self.model._meta.get_field("sources").related_model
-        return model._default_manager.select_related("link_check")
+        model: Any = self.model._meta.get_field("sources").related_model  # a model, imported nowhere to the left of it
+        sources: models.QuerySet[models.Model] = model._default_manager.select_related("link_check")
+        return sources
 
     def _tags(self, name: str) -> models.QuerySet[models.Model]:
-        model: type[models.Model] = self.model._meta.get_field(f"{name}_tags").related_model
-        return model._default_manager.select_related("term")
+        model: Any = self.model._meta.get_field(f"{name}_tags").related_model
+        tags: models.QuerySet[models.Model] = model._default_manager.select_related("term")
+        return tags

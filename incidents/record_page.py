@@ -53,7 +53,7 @@ def relations_of(incident: Incident) -> tuple[Near, ...]:
 def similar_to(incident: Incident, *, exclude: frozenset[int] = frozenset(), limit: int = 6) -> tuple[Near, ...]:
     """Return the records that share most with this one, each with what is shared."""
     found = similar_records(get_catalogue(), incident.pk, limit=limit, exclude=exclude)
-    by_pk = Incident.objects.published().for_cards().in_bulk([one.pk for one in found])  # type: ignore[attr-defined]
+    by_pk = Incident.objects.published().for_cards().in_bulk([one.pk for one in found])
     return tuple(
         Near(
             by_pk[one.pk],
@@ -84,7 +84,7 @@ def neighbours_of(incident: Incident, query: str) -> Neighbours | None:
     if incident.pk not in pks:
         return None
     before, after = neighbours(pks, incident.pk)
-    by_pk = Incident.objects.published().in_bulk([pk for pk in (before, after) if pk is not None])  # type: ignore[attr-defined]
+    by_pk = Incident.objects.published().in_bulk([pk for pk in (before, after) if pk is not None])
     label = ", ".join(chip.value for chip in listing.chips)
     return Neighbours(listing.params.query(), label, listing.count, by_pk.get(before), by_pk.get(after))
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.db.models import QuerySet
-
 from incidents.markdown_html import plain_text
 from incidents.models import Incident
+from incidents.querysets import IncidentQuerySet
 from incidents.search import SearchDocument
 
 TEXT_FIELDS = ("symptom", "trigger", "cause", "detection", "lesson")
@@ -37,9 +36,7 @@ def snippet_document(incident: Incident) -> SearchDocument:
 def search_document(incident: Incident) -> SearchDocument:
     """Return one record's document; the record should come with for_records(), which holds all that is read here."""
     terms = [
-        tag.term
-        for tags in (incident.cause_tags, incident.component_tags, incident.factor_tags)
-        for tag in tags.all()  # type: ignore[attr-defined]
+        tag.term for tags in (incident.cause_tags, incident.component_tags, incident.factor_tags) for tag in tags.all()
     ]
     method = incident.detection_method
     labels = [term.label for term in terms]
@@ -65,9 +62,9 @@ def search_document(incident: Incident) -> SearchDocument:
     )
 
 
-def iterate_documents(incidents: QuerySet[Incident]) -> Iterator[SearchDocument]:
+def iterate_documents(incidents: IncidentQuerySet) -> Iterator[SearchDocument]:
     """Yield the documents of many records in bounded memory."""
-    for incident in incidents.for_records().iterator(chunk_size=500):  # type: ignore[attr-defined]
+    for incident in incidents.for_records().iterator(chunk_size=500):
         yield search_document(incident)
 
 

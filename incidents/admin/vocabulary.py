@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -74,6 +76,21 @@ class WordAdmin(AnyModelAdmin):
     def shown_count(self, word: Any) -> int:
         """Return the number beside the word in the facets."""
         return get_catalogue().everything().counts(FACETS_BY_KIND[word.kind].name).get(word.pk, 0)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find by other names too. They are compared here: SQLite keeps Hangul in JSON as escapes."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        wanted = unicodedata.normalize("NFC", search_term).casefold().strip()
+        if wanted:
+            by_alias = [
+                pk
+                for pk, aliases in queryset.values_list("pk", "aliases")
+                if any(wanted in str(alias).casefold() for alias in aliases)
+            ]
+            found = found | queryset.filter(pk__in=by_alias)
+        return found, may_repeat
 
     def get_urls(self) -> list[URLPattern]:
         name = self.opts.model_name
@@ -144,7 +161,7 @@ class WordAdmin(AnyModelAdmin):
 class TermAdmin(WordAdmin):
     list_display = ("label", "slug", "group", "shown_count", "position")
     list_filter = ("group",)
-    search_fields = ("label", "slug", "label_en", "aliases")
+    search_fields = ("label", "slug", "label_en")
     ordering = ("position", "pk")  # counting drops the model's own
     fields = ("label", "slug", "label_en", "group", "about", "aliases", "position")
 
@@ -160,7 +177,7 @@ admin.site.register([Cause, Component, Factor, DetectionMethod], TermAdmin)
 class OrganizationAdmin(WordAdmin):
     list_display = ("name", "slug", "shown_count")
     ordering = ("name",)
-    search_fields = ("name", "slug", "aliases")
+    search_fields = ("name", "slug")
     fields = ("name", "slug", "aliases")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -64,7 +64,7 @@ p[style-name='Source Code'] => pre:separator('\n')
 """
 
 
-class DocumentRefused(UserError):  # noqa: N818 (named as its siblings in errors.py)
+class DocumentRefused(UserError):
     """A file that can't become a draft; the message names the file, the reason and what to do."""
 
     status = 400

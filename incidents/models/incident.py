@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -33,6 +32,7 @@ from incidents.records import (
     parse_moment,
     url_problem,
 )
+from incidents.records import Precision as RecordPrecision
 from incidents.states import Status, is_legal
 
 PUBLIC_ID = re.compile(r"^[Ii][Ll][-\u2010-\u2015\u2212]([0-9]{1,9})$")
@@ -156,7 +156,7 @@ class Incident(models.Model):
     _loaded_status: str | None = None
     _is_moving: bool = False
 
-    objects: ClassVar[models.Manager[Incident]] = IncidentQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[models.Manager[Incident]] = IncidentQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("사례")
@@ -220,8 +220,8 @@ class Incident(models.Model):
         return f"{self.public_id} {self.title}".strip()
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Iterable[str], values: Iterable[Any]) -> Self:
-        incident = super().from_db(db, list(field_names), list(values))
+    def from_db(cls, *args: Any, **kwargs: Any) -> Self:
+        incident = super().from_db(*args, **kwargs)
         incident._loaded_status = incident.__dict__.get("status")
         return incident
 
@@ -242,7 +242,8 @@ class Incident(models.Model):
                 )
         self.make_canonical()
         with transaction.atomic():
-            if self.number is None:
+            number: int | None = self.number
+            if number is None:
                 self.number = LibraryState.objects.next_number()
             elif self._state.adding:
                 LibraryState.objects.reserve_numbers_up_to(self.number)
@@ -275,7 +276,7 @@ class Incident(models.Model):
             value = getattr(self, name)
             if name in LIST_SECTIONS:
                 if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-                    problems[name] = [_("한 줄에 한 항목씩 적으십시오.")]
+                    problems[name] = [str(_("한 줄에 한 항목씩 적으십시오."))]
                     continue
                 if len(value) > MAX_ITEMS:
                     problems[name] = [_("항목은 %(most)d개까지 적을 수 있습니다.") % {"most": MAX_ITEMS}]
@@ -292,7 +293,7 @@ class Incident(models.Model):
         for field, message in order_problems(moments):
             problems.setdefault(field, []).append(message)
         if problems:
-            raise ValidationError(problems)  # type: ignore[arg-type]  # a mapping to lists of lazy strings
+            raise ValidationError(problems)
 
     def moment(self, name: str) -> Moment | None:
         """Return `started`, `detected`, `mitigated`, `resolved` or `status` as far as it is known."""
@@ -344,7 +345,7 @@ def format_moment(at: datetime | None, precision: str) -> str | None:
     """Return `2023-11-15T20:31:00Z` or `2023-11-15`, as much as is known; None where nothing is."""
     if at is None:
         return None
-    return str(Moment(at.astimezone(UTC), Precision(precision).value))
+    return str(Moment(at.astimezone(UTC), cast(RecordPrecision, precision)))
 
 
 def _line_feeds(text: str) -> str:

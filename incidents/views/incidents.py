@@ -67,7 +67,7 @@ def incident_detail(request: HttpRequest, public_id: str) -> HttpResponseBase:
 def _jump(public_id: str | None) -> Incident | None:
     """Return the public record that the query names, so that the page can lead straight to it."""
     number = parse_public_id(public_id) if public_id else None
-    return Incident.objects.public().filter(number=number).first() if number is not None else None  # type: ignore[attr-defined, no-any-return]
+    return Incident.objects.public().filter(number=number).first() if number is not None else None
 
 
 def _listing_of_referer(request: HttpRequest) -> str | None:

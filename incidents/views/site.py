@@ -64,7 +64,7 @@ def patterns(request: HttpRequest) -> HttpResponse:
     catalogue = get_catalogue()
     listing = build_listing(QueryDict("page_size=3"))
     timed = build_listing(QueryDict("duration_from=60&sort=id&page_size=1")).incidents
-    sample = Incident.objects.for_records().filter(pk__in=[one.pk for one in timed]).first()  # type: ignore[attr-defined]
+    sample = Incident.objects.for_records().filter(pk__in=[one.pk for one in timed]).first()
     context = {
         "listing": listing,
         "found": build_listing(QueryDict("q=인증서&page_size=3")),

@@ -31,5 +31,5 @@ def test_a_reader_that_stops_early_leaves_no_process_behind():
     made = analyse_all(made_library(WORTH_IT * 3), lambda batch: [None] * len(batch))
     for _ in range(WORTH_IT + 200):
         next(made)
-    made.close()
+    made.close()  # type: ignore[attr-defined]  # a generator, though it promises an iterator alone
     assert multiprocessing.active_children() == []

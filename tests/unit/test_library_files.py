@@ -217,7 +217,7 @@ def test_large_file_is_not_read_whole(tmp_path):
 
 
 def test_records_are_given_out_one_by_one_after_all_were_checked(tmp_path):
-    write(tmp_path, {"taxonomy.yaml": TAXONOMY} | {f"IL-{number}.md": record(number) for number in range(9001, 9006)})
+    write(tmp_path, {"taxonomy.yaml": TAXONOMY, **{f"IL-{number}.md": record(number) for number in range(9001, 9006)}})
     steps: list[None] = []
     checked = check_folder(find_library(tmp_path), on_file=lambda: steps.append(None))
     assert (len(checked.folder), len(steps)) == (5, 5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.http import QueryDict
 
@@ -168,7 +170,7 @@ def test_invisible_signs_are_no_query(four: None, q: str) -> None:
 
 
 def test_duration_is_counted_only_where_both_ends_are_known_to_the_minute() -> None:
-    known = {"started_at": hours_in(0), "started_precision": "minute", "resolved_precision": "minute"}
+    known: dict[str, Any] = {"started_at": hours_in(0), "started_precision": "minute", "resolved_precision": "minute"}
     make_incident(number=9001, **known, resolved_at=hours_in(2))
     make_incident(number=9002, **{**known, "resolved_precision": "day"}, resolved_at=hours_in(2))
     make_incident(number=9003)

@@ -16,7 +16,7 @@ class Command(BaseCommand):
     help = "Build the search index anew beside the old one, then swap; readers never see a gap."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        total = Incident.objects.published().count()  # type: ignore[attr-defined]
+        total = Incident.objects.published().count()
         try:
             with progress(total, "색인") as step:
                 revision = rebuild_index(step=step)

@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", default="8000")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        published = Incident.objects.published().count()  # type: ignore[attr-defined]
+        published = Incident.objects.published().count()
         self.stdout.write(f"사고 사례 라이브러리: http://127.0.0.1:{options['port']}/ (게시된 기록 {published}건)")
         if not get_user_model().objects.filter(is_staff=True).exists():
             self.stdout.write("편집자가 아직 없습니다. 첫 편집자 만들기: .venv/bin/python manage.py createsuperuser")
