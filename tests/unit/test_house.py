@@ -104,3 +104,12 @@ def test_ci_runs_exactly_the_readme_s_test_command() -> None:
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert script.rstrip().splitlines()[-1] == "exec make test"
     assert "\n```\nmake test\n```\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_room_is_on_the_plan() -> None:
+    plan = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rooms = {file.stem for file in (ROOT / "incidents").glob("*.py")} | {
+        folder.name for folder in (ROOT / "incidents").iterdir() if (folder / "__init__.py").exists()
+    }
+    known = {"__init__", "apps", "urls", "context_processors", "progress", "migrations"}  # as in any Django project
+    assert {room for room in rooms - known if not re.search(rf"\b{room}(\.py|/|\b)", plan)} == set()
