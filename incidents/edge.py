@@ -71,7 +71,8 @@ def _observe(request: HttpRequest, status: int, seconds: float) -> None:
     if not (settings.LOG_REQUESTS or is_slow or metrics):
         return
     match = request.resolver_match
-    view = (match.view_name or "other") if match else "kept"
+    unresolved = "static" if request.path.startswith(settings.STATIC_URL) else "kept"  # kept: by the page cache
+    view = (match.view_name or "other") if match else unresolved
     method = request.method if request.method in METHODS else "other"
     if settings.LOG_REQUESTS or is_slow:
         milliseconds = round(seconds * 1000, 1)

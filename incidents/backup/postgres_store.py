@@ -56,6 +56,7 @@ END $$;
 FINISH: Final = """
 UPDATE public.incidents_librarystate SET changed_at = now(), revision =
   (greatest(revision, coalesce((SELECT max(revision) FROM pg_temp.kept_revision), 0)) / LINEAGE + 1) * LINEAGE;
+UPDATE public.incidents_incident SET revision = (SELECT revision FROM public.incidents_librarystate) WHERE revision > 0;
 COMMIT;
 """.replace("LINEAGE", str(LINEAGE))
 

@@ -114,10 +114,7 @@ class SqliteStore(Store):
                     self._snapshot(keep)
                 revision = max(_revision(live, "main"), _revision(live, "incoming"))
                 _replace_tables(live)
-                live.execute(
-                    f"UPDATE main.{STATE} SET revision = ?, changed_at = ?",  # noqa: S608, a constant
-                    (next_lineage(revision), timezone.now().strftime("%Y-%m-%d %H:%M:%S.%f")),
-                )
+                _begin_lineage(live, next_lineage(revision))
                 live.execute("COMMIT")
             except BaseException:
                 live.execute("ROLLBACK")
@@ -135,6 +132,16 @@ def _revision(database: sqlite3.Connection, schema: str) -> int:
         return 0
     row = database.execute(f"SELECT revision FROM {schema}.{STATE}").fetchone()  # noqa: S608, our own names
     return int(row[0]) if row is not None else 0
+
+
+def _begin_lineage(live: sqlite3.Connection, revision: int) -> None:
+    """Give the library and every record that was ever public a revision that none had before, here or elsewhere.
+
+    Processes keep texts by record and revision; a backup of another machine may have the same pairs for other texts.
+    """
+    now = timezone.now().strftime("%Y-%m-%d %H:%M:%S.%f")
+    live.execute(f"UPDATE main.{STATE} SET revision = ?, changed_at = ?", (revision, now))  # noqa: S608, a constant
+    live.execute("UPDATE main.incidents_incident SET revision = ? WHERE revision > 0", (revision,))
 
 
 def _replace_tables(live: sqlite3.Connection) -> None:

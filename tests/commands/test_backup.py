@@ -105,6 +105,7 @@ def test_caches_and_index_never_take_a_restored_library_for_the_old_one(library:
     after = LibraryState.objects.current_revision()
     assert after > before
     assert not is_followed_by(before, after)
+    assert set(Incident.objects.filter(status="published").values_list("revision", flat=True)) == {after}
     change(2, symptom="기린이 케이블을 씹었다.")
     assert found("기린이") == ["IL-0002"]
     assert "faults 0" in command("check_library")
