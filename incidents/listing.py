@@ -23,6 +23,7 @@ from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_p
 from incidents.models import Incident
 from incidents.row_texts import documents_of
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
+from incidents.term_labels import term_label
 
 FREQUENT = 3  # components named in the sentence of the full view
 
@@ -604,13 +605,7 @@ def _search(params: ListingParams) -> SearchResult | None:
 
 
 def _label(value: Value, language: str | None = None) -> str:
-    if (language or get_language()) == "en":
-        return value.label_en or (
-            value.label
-            if value.slug != value.slug.lower() or not value.slug.isascii()
-            else value.slug.replace("-", " ")
-        )
-    return value.label
+    return term_label(value.label, value.label_en, value.slug, language)
 
 
 def neighbours(pks: Sequence[int], pk: int) -> tuple[int | None, int | None]:

@@ -12,13 +12,14 @@ from math import ceil
 from typing import Final
 
 import numpy as np
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 
 from incidents.catalogue import UNKNOWN_DURATION, Catalogue, Column, IntArray, Selection, Value
 from incidents.durations import duration_text
 from incidents.facets import FACETS_BY_NAME
 from incidents.listing_params import encode_query
 from incidents.models import DetectionMethod, format_public_id
+from incidents.term_labels import term_label
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -375,9 +376,7 @@ def together_figure(selection: Selection) -> TogetherFigure:
 
 def label_of(value: Value) -> str:
     """Return a term's label in the interface's language."""
-    if get_language() == "en":
-        return value.label_en or value.slug.replace("-", " ").capitalize()
-    return value.label
+    return term_label(value.label, value.label_en, value.slug)
 
 
 def group_label(group: str) -> str:

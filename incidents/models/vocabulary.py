@@ -7,10 +7,10 @@ from typing import Any
 from django.core.validators import RegexValidator
 from django.db import models
 from django.urls import reverse
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from incidents.records import MAX_ORGANIZATION_CHARS
+from incidents.term_labels import term_label
 from incidents.yaml_fields import MAX_SLUG_CHARS
 
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -57,9 +57,7 @@ class Term(models.Model):
     @property
     def local_label(self) -> str:
         """The label in the interface's language; the slug's own words where no English label was written."""
-        if get_language() == "en":
-            return self.label_en or self.slug.replace("-", " ").capitalize()
-        return self.label
+        return term_label(self.label, self.label_en, self.slug)
 
 
 class Cause(Term):

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import translation
 from lxml import html as lxml_html
 
+from incidents.term_labels import term_label
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -105,3 +107,24 @@ def test_compiled_messages_are_those_of_the_text(tmp_path: Path) -> None:
     subprocess.run(["msgfmt", "--check-format", "-o", tmp_path / "django.mo", CATALOGUE / "django.po"], check=True)
     with (tmp_path / "django.mo").open("rb") as fresh, (CATALOGUE / "django.mo").open("rb") as kept:
         assert gettext.GNUTranslations(kept)._catalog == gettext.GNUTranslations(fresh)._catalog  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("label", "label_en", "slug", "shown"),
+    [
+        ("설정 오류", "", "config-error", "Configuration error"),
+        ("설정 오류", "Wrong setting", "config-error", "Wrong setting"),
+        ("etcd", "", "etcd", "etcd"),
+        ("아직 옮기지 않은 말", "", "new-term", "New term"),
+    ],
+)
+def test_term_has_the_best_english_there_is(label: str, label_en: str, slug: str, shown: str) -> None:
+    with translation.override("en"):
+        assert term_label(label, label_en, slug) == shown
+    assert term_label(label, label_en, slug) == label
+
+
+def test_every_term_of_the_bundled_vocabulary_has_english(bundled: Path, client: Client) -> None:
+    for kind in ("causes", "components", "factors", "detections"):
+        labels = english(client, f"/{kind}/").xpath("//main//a[contains(@href, '/')]")
+        assert [words for link in labels if HANGUL.search(words := link.text_content())] == []
