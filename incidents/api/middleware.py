@@ -22,6 +22,7 @@ from incidents.errors import TooManyRequests
 logger = logging.getLogger(__name__)
 
 PREFIXES: Final = ("/api/", "/mcp")
+DOCS: Final = "/api/v1/docs/"  # a page for people, in the theme that they chose
 # Twins and feeds: pages for programs, kept and answered with the pages, and open as the API is, errors and 304 too.
 TWIN: Final = re.compile(r"/incidents(?:/[^/]+)?\.(?:json|md)|/(?:[a-z]+/[^/]+/)?feed/(?:changed/)?|/llms\.txt")
 EXPOSED: Final = (
@@ -45,7 +46,7 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith(PREFIXES):
+        if not request.path_info.startswith(PREFIXES) or request.path_info == DOCS:
             response = self.get_response(request)
             return open_to_all(response) if TWIN.fullmatch(request.path_info) else response
         return open_to_all(self._answer(request))

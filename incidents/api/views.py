@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -25,14 +27,14 @@ def schema(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """The schema as a page, with an address to try for each operation."""
+    return render(request, "incidents/api_docs.html", {**_documentation(), "problems": KINDS})
+
+
+@lru_cache(maxsize=1)
+def _documentation() -> dict[str, Any]:
+    """Return what the page prints; the schema is the same as long as the process lives."""
     document = openapi_schema()
-    context = {
-        "info": document["info"],
-        "groups": operation_groups(document),
-        "models": schema_models(document),
-        "problems": KINDS,
-    }
-    return render(request, "incidents/api_docs.html", context)
+    return {"info": document["info"], "groups": operation_groups(document), "models": schema_models(document)}
 
 
 @require_safe
