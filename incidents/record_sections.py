@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from incidents.markdown_html import Statement, StatementBlock, bind_particles, render_item, render_statements
 
@@ -16,7 +17,7 @@ SECTION_NAMES: Final = {
     "cause": _("원인"),
     "components": _("구성 요소"),
     "factors": _("기여 요인"),
-    "detection": _("감지"),
+    "detection": pgettext_lazy("section", "감지"),
     "actions": _("조치"),
     "follow-ups": _("후속 조치"),
     "lesson": _("교훈"),

@@ -11,7 +11,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from incidents.charts import DurationChart, YearChart
 from incidents.charts import duration_chart as draw_durations
@@ -47,6 +47,8 @@ def moment(at: datetime | None, precision: str) -> str:
     if at is None:
         return ""
     utc = at.astimezone(UTC)
+    if get_language() == "en" and precision != "year":
+        return f"{utc:%Y-%m-%d}" if precision == "day" else f"{utc:%Y-%m-%d %H:%M} UTC"
     values = {"year": utc.year, "month": utc.month, "day": utc.day, "time": f"{utc:%H:%M}"}
     if precision == "year":
         return gettext("%(year)s년") % values
