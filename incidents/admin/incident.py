@@ -110,6 +110,8 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
     def get_fieldsets(self, request: HttpRequest, obj: Incident | None = None) -> Any:
         """The reason for a change is asked only where the change will be public."""
         fieldsets = super().get_fieldsets(request, obj)
+        if obj is not None and not self.has_change_permission(request, obj):
+            return [(name, options) for name, options in fieldsets if name != "저장"]
         if obj is not None and obj.status in PUBLIC:
             return fieldsets
         return [
@@ -209,11 +211,13 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
         """
         if "base_state" not in request.POST or not self.has_change_permission(request, incident):
             return None
+        theirs = self.saved_record(incident)
+        base = load_record(request.POST["base_state"])
+        if base is not None and not changed_fields(base, theirs):
+            return None  # nobody saved anything: the usual case, without reading the form twice
         form, formsets = self.filled(request, request.POST, incident)
         if not (form.is_valid() and all_valid(formsets)):
             return None
-        theirs = self.saved_record(incident)
-        base = load_record(request.POST["base_state"])
         merge = merge_record(base, theirs, submitted_record(form, formsets))
         if merge.is_clean:
             return None

@@ -225,6 +225,14 @@ class Incident(models.Model):
         incident._loaded_status = incident.__dict__.get("status")
         return incident
 
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        """Read the row again, its state too: what was loaded is what a change of state is measured by."""
+        super().refresh_from_db(*args, **kwargs)
+        if "status" in self.__dict__:
+            fields = kwargs.get("fields") or (args[1] if len(args) > 1 else None)
+            if fields is None or "status" in fields:
+                self._loaded_status = self.status
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save, with every text in its canonical form. A new record takes the next number.
 
