@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -29,10 +30,19 @@ def environment(name: str, packages: list[str]) -> Path | None:
     return python
 
 
-def run_in(python: Path, script: Path, given: str, timeout: float = 1800) -> str | None:
+def run_in(
+    python: Path, script: Path, given: str, *, arguments: Sequence[str] = (), timeout: float = 1800
+) -> str | None:
     """Return what a script writes in another environment, given text on standard input; None if it fails."""
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
     done = subprocess.run(
-        [str(python), str(script)], input=given, capture_output=True, text=True, timeout=timeout, check=False
+        [str(python), str(script), *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env=env,
     )
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
+from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, MAX_TERM, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, phrase, union
 from incidents.search.reader import IndexReader
@@ -115,7 +115,7 @@ class Evaluator:
 
         def make() -> Postings:
             prefix = LABEL_WORD if section == SECTION_NUMBER["labels"] else ""
-            found = phrase([(self.reader.word(prefix + term), offset) for term, offset in form.terms])
+            found = phrase([(self.reader.word(prefix + term[:MAX_TERM]), offset) for term, offset in form.terms])
             return found if section is None else found.in_sections([section])
 
         return self._cache.get(("form", form.terms, section), make)
@@ -426,12 +426,12 @@ class Evaluator:
             length = float(counts.sum()) or 1.0
             for term, count in zip(terms, counts.tolist(), strict=True):
                 weights[term] = weights.get(term, 0.0) + share * count / length
-        common = {}
-        for term, weight in weights.items():
-            if term not in known and term[0] not in (LABEL, ALIAS, LABEL_WORD):
-                count = self.reader.count(term)
-                if 1 < count < self.total * 0.2:
-                    common[term] = weight * self.idf(count)
+        terms = [term for term in weights if term not in known and term[0] not in (LABEL, ALIAS, LABEL_WORD)]
+        common = {
+            term: weights[term] * self.idf(count)
+            for term, count in zip(terms, self.reader.counts(terms), strict=True)
+            if 1 < count < self.total * 0.2
+        }
         ranked = sorted(((weight, term) for term, weight in common.items()), reverse=True)[: ranking.feedback_terms]
         if not ranked:
             return scores

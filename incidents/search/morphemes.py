@@ -101,11 +101,12 @@ def _parse(before: str, word: str, after: str) -> tuple[Morpheme, ...]:
         if item.span.start >= len(before) + len(word):
             break
         feature = item.feature
-        out.extend(_convert(item.surface, feature.pos, feature.type, feature.expression))
+        out.extend(convert(item.surface, feature.pos, feature.type, feature.expression))
     return tuple(out)
 
 
-def _convert(surface: str, pos: str, type_: str | None, expression: str | None) -> list[Morpheme]:
+def convert(surface: str, pos: str, type_: str | None, expression: str | None) -> list[Morpheme]:
+    """Return what one token of a ko-dic dictionary stands for: its tag, type and expression as the dictionary has them."""
     first = pos.partition("+")[0]
     if first == "VX" and (expression or surface).partition("/")[0] == "지":
         return [Morpheme(surface, "become")]

@@ -76,6 +76,10 @@ class IndexReader(ABC):
     def count(self, term: str) -> int:
         """Return the number of documents that hold a term."""
 
+    def counts(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of documents that hold each of some terms."""
+        return [self.count(term) for term in terms]
+
     @abstractmethod
     def nearest(self, word: str) -> str | None:
         """Return the best known spelling near a word that no document holds."""

@@ -38,7 +38,7 @@ from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 LOCK_SECONDS = 30.0  # a writer waits this long for another one; saving a record must not fail because an import runs
 MERGE_SEGMENTS = 10  # more small segments than this are merged into one
 
@@ -161,8 +161,11 @@ class WhooshBackend(SearchService, SearchBackend):
 
     def _segment(self, whole: index.FileIndex, segment: Any, promised: Mapping[str, tuple[int, int]]) -> WhooshSegment:
         files = _segment_files(whole, segment)
-        if not files:
-            raise FileNotFoundError(segment.segment_id())
+        there = {path.name for path in files}
+        own = segment.segment_id()
+        missing = next((name for name in promised if own in name and name not in there), "" if files else own)
+        if missing:
+            raise FileNotFoundError(missing)
         if name := _differing(files, promised):
             raise OSError(f"damaged: {name}")
         return WhooshSegment(SegmentReader(whole.storage, whole.schema, segment), files)
@@ -382,7 +385,10 @@ def _crc(path: Path) -> int:
 
 
 def _writer(whole: index.FileIndex, limitmb: int = 64) -> writing.SegmentWriter:
-    return writing.SegmentWriter(whole, codec=PlacesCodec(), limitmb=limitmb, _lk=False)  # _writing() holds ours
+    """Return a writer of plain files: Whoosh copies all of a compound file into memory when it opens one."""
+    return writing.SegmentWriter(
+        whole, codec=PlacesCodec(), limitmb=limitmb, compound=False, _lk=False
+    )  # _writing() holds ours
 
 
 def _add(writer: writing.SegmentWriter, document: SearchDocument, analysed: AnalysedDocument) -> None:

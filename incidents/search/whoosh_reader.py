@@ -25,6 +25,7 @@ from incidents.search.whoosh_codec import PlacesFormat, decode, encode
 logger = logging.getLogger(__name__)
 
 _CACHED_PLACES = 4_000_000  # places of postings held of a segment at most, 12 bytes each
+_KEPT_FREQUENCIES = 50_000  # terms whose numbers of documents are held at most
 _KEPT_WORDS = 5_000  # terms of a generation held at most
 _FORMAT = PlacesFormat()
 _WORDS = "words"  # the field of all terms
@@ -40,7 +41,7 @@ def pack_facts(document: SearchDocument, lengths: NDArray[np.int64]) -> bytes:
 
 
 def literal_files(folder: Path, segment: str) -> tuple[Path, Path]:
-    """Return the two files of a segment's words as written: small arrays, and the one that is mapped into memory."""
+    """Return the two files of a segment's words as written: small arrays, and the large one."""
     return folder / f"words_{segment}.npz", folder / f"words_{segment}.npy"
 
 
@@ -82,6 +83,7 @@ class WhooshSegment:
         self._literal: LiteralIndex | None = None
         self._postings: dict[str, Postings | None] = {}
         self._cached_places = 0
+        self._frequencies: dict[str, int] = {}
 
     def damage(self) -> str:
         """Return the name of a file that is gone or shorter than it was when opened, else ""."""
@@ -93,19 +95,9 @@ class WhooshSegment:
                 return path.name
         return ""
 
-    def refuse_if_truncated(self) -> None:
-        """Raise OSError if a file was cut: it is mapped into memory, and touching what is gone would end the process."""
-        for path, size in self._sizes:
-            try:
-                if path.stat().st_size < size:
-                    raise OSError(f"truncated: {path.name}")
-            except FileNotFoundError:
-                continue  # the mapping keeps a removed file alive
-
     def lexicon(self) -> dict[str, int]:
         """Return {term: number of documents}, deleted ones included."""
         if self._lexicon is None:
-            self.refuse_if_truncated()
             terms = self.reader._terms  # the codec's terms reader: bytes and term infos without Whoosh's wrappers
             self._lexicon = {
                 decode(text): info.doc_frequency()
@@ -122,7 +114,6 @@ class WhooshSegment:
 
     def labels(self) -> list[str]:
         """Return the keys of labels and aliases."""
-        self.refuse_if_truncated()
         out = []
         for mark in (LABEL.encode(), ALIAS.encode()):
             for name, text in self.reader._terms.terms_from(_WORDS, mark) if self.count else ():
@@ -134,13 +125,12 @@ class WhooshSegment:
     def literal(self) -> LiteralIndex:
         """Return the words as written: read from their files, gathered where those are missing."""
         if self._literal is None:
-            self.refuse_if_truncated()
             small, large = self._literal_files
             if small.exists() and large.exists():
                 with np.load(small) as given:
                     text = given["text"].tobytes().decode("utf-8", "surrogatepass")
                     arrays = (given["starts"], given["borders"], given["first"])
-                self._literal = LiteralIndex(text, *arrays, np.load(large, mmap_mode="r"))
+                self._literal = LiteralIndex(text, *arrays, np.load(large))
             else:
                 self._literal = LiteralIndex.of(unpack(self.surfaces[n]) for n in range(self.count))
         return self._literal
@@ -151,7 +141,6 @@ class WhooshSegment:
             return self._postings[term]
         except KeyError:
             pass
-        self.refuse_if_truncated()
         found: Postings | None
         try:
             found = Postings(*self.reader._terms.matcher(_WORDS, encode(term), _FORMAT).read_all())
@@ -164,15 +153,21 @@ class WhooshSegment:
         self._cached_places += 16 + (len(found.rows) if found else 0)
         return found
 
-    def frequency(self, term: str) -> int:
-        """Return the number of documents that hold a term, deleted ones included."""
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of documents that hold each term, deleted ones included. Remembered."""
         if self._lexicon is not None:
-            return self._lexicon.get(term, 0)
-        self.refuse_if_truncated()
-        try:
-            return int(self.reader._terms.term_info(_WORDS, encode(term)).doc_frequency())
-        except TermNotFound:
-            return 0
+            return [self._lexicon.get(term, 0) for term in terms]
+        known = self._frequencies
+        missing = [term for term in terms if term not in known]
+        if missing and len(known) > _KEPT_FREQUENCIES:
+            known.clear()
+            missing = list(terms)
+        for term in missing:
+            try:
+                known[term] = int(self.reader._terms.term_info(_WORDS, encode(term)).doc_frequency())
+            except TermNotFound:
+                known[term] = 0
+        return [known[term] for term in terms]
 
 
 class WhooshReader(IndexReader):
@@ -245,7 +240,14 @@ class WhooshReader(IndexReader):
         if len(self._gone):
             return len(self.word(term).documents())
         with self._reading():
-            return sum(segment.frequency(term) for segment in self._segments)
+            return sum(segment.frequencies((term,))[0] for segment in self._segments)
+
+    def counts(self, terms: Sequence[str]) -> list[int]:
+        if len(self._gone):
+            return super().counts(terms)
+        with self._reading():
+            found = [segment.frequencies(terms) for segment in self._segments]
+        return [sum(numbers) for numbers in zip(*found, strict=True)]
 
     def nearest(self, word: str) -> str | None:
         with self._reading():
@@ -272,7 +274,6 @@ class WhooshReader(IndexReader):
         number = int(np.searchsorted(self._starts, row, "right")) - 1
         with self._reading():
             segment = self._segments[number]
-            segment.refuse_if_truncated()
             words = unpack(segment.terms[row - int(self._starts[number])])
         return words.terms, words.counts.astype(np.float32)
 

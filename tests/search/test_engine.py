@@ -272,3 +272,8 @@ def test_an_empty_library_answers(make: Make) -> None:
 def test_hostile_queries_are_answered(make: Make, text: str) -> None:
     search = make([document(1, "인증서 🔥"), document(2, "漢字 에서")])
     assert set(shown(search, text)) <= {1, 2}
+
+
+def test_a_very_long_identifier_is_found(make: Make) -> None:
+    token = "a1" * 150
+    assert found(make([document(1, f"토큰 `{token}` 이 샜다."), document(2, "정전")]), token) == [1]
