@@ -5,15 +5,21 @@ A morpheme is [surface, kind, parts], kinds as incidents.search.morphemes has th
 library shows it to its own: with the same noun after it, and with the same user dictionary.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 NOUNS = {"NNG", "NNP", "NNB", "NNBC", "NR", "NP", "XR", "SN", "SL", "SH", "MM", "MAG", "MAJ", "IC", "UN", "UNKNOWN"}
 STEMS = {"VV", "VA", "VCN"}
 FOLLOWING = " 사람"
+User = list[tuple[str, list[str]]]
+Analyse = Callable[[str], list[Any]]
 
 
 def memory() -> float:
@@ -21,17 +27,18 @@ def memory() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
 
 
-def kiwi(user):
+def kiwi(user: User) -> Analyse:
     """Return a function word -> morphemes of kiwipiepy."""
-    from kiwipiepy import Kiwi
+    from kiwipiepy import Kiwi  # type: ignore[import-not-found]
 
     analyser = Kiwi(num_workers=1)
     for word, _ in user:
         analyser.add_user_word(word, "NNG", 0)
     parts = {word: pieces for word, pieces in user if pieces}
 
-    def analyse(word):
-        out, done = [], 0
+    def analyse(word: str) -> list[Any]:
+        out: list[Any] = []
+        done = 0
         for token in analyser.tokenize(word + FOLLOWING):
             if token.start >= len(word):
                 break
@@ -55,16 +62,16 @@ def kiwi(user):
     return analyse
 
 
-def mecab(user):
+def mecab(user: User) -> Analyse:
     """Return a function word -> morphemes of the library's own analyser, to be measured in a process like the others."""
     from incidents.search.morphemes import morphemes
 
     return lambda word: [[m.surface, m.kind, list(m.parts)] for m in morphemes(word)]
 
 
-def lindera(user):
+def lindera(user: User) -> Analyse:
     """Return a function word -> morphemes of lindera with ko-dic, its features read as mecab's are."""
-    from lindera import TokenizerBuilder
+    from lindera import TokenizerBuilder  # type: ignore[import-not-found]
 
     listed = Path(tempfile.mkdtemp()) / "user.csv"
     listed.write_text("".join(f"{word},NNG,{word}\n" for word, _ in user))
@@ -75,8 +82,9 @@ def lindera(user):
     builder.set_user_dictionary(str(listed))
     analyser = builder.build()
 
-    def analyse(word):
-        out, at = [], 0
+    def analyse(word: str) -> list[Any]:
+        out: list[Any] = []
+        at = 0
         for token in analyser.tokenize(word + FOLLOWING):
             surface, details = token.surface, token.details
             if at >= len(word):
@@ -92,7 +100,7 @@ def lindera(user):
     return analyse
 
 
-def main():
+def main() -> None:
     """Analyse what is given."""
     given = json.load(sys.stdin)
     before, started = memory(), time.perf_counter()

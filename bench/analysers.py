@@ -26,9 +26,9 @@ def main() -> int:
     """Print one line an analyser."""
     if not settings.configured:
         settings.configure(USE_I18N=False)
-    from incidents.search import korean, morphemes
+    from incidents.search import morphemes
 
-    own = korean.morphemes
+    own = morphemes.morphemes
     asked: set[str] = set()
 
     def noting(word: str) -> Any:
@@ -46,10 +46,15 @@ def main() -> int:
         result = json.loads(answer)
         if name in PACKAGES:
             known = {word: _morphemes(found) for word, found in result["words"].items()}
-            rows[name] = _judge(lambda word, known=known: known.get(word) or own(word))
+            rows[name] = _judge(_looked_up(known))
         rows[name] |= result["figures"]
     show(rows)
     return 0
+
+
+def _looked_up(known: dict[str, Any]) -> Callable[[str], Any]:
+    """Return a function that looks words up in what another process found."""
+    return lambda word: known.get(word) or ()
 
 
 def _judge(analyse: Callable[[str], Any]) -> dict[str, float]:
@@ -58,8 +63,8 @@ def _judge(analyse: Callable[[str], Any]) -> dict[str, float]:
     from bench.relevance import own_rankings
     from incidents.search import korean
 
-    former = korean.morphemes
-    korean.morphemes = analyse  # the one place that asks the analyser
+    former = vars(korean)["morphemes"]
+    vars(korean)["morphemes"] = analyse  # the one place that asks the analyser
     korean.hangul_word.cache_clear()
     try:
         pairs = yaml.safe_load(PAIRS.read_text("utf-8"))["pairs"]
@@ -72,7 +77,7 @@ def _judge(analyse: Callable[[str], Any]) -> dict[str, float]:
         result = figures(queries, own_rankings([query.text for query in queries]))
     finally:
         korean.hangul_word.cache_clear()
-        korean.morphemes = former
+        vars(korean)["morphemes"] = former
     true_pairs = [ok for ok, pair in zip(right, pairs, strict=True) if pair["match"]]
     false_pairs = [ok for ok, pair in zip(right, pairs, strict=True) if not pair["match"]]
     return {
@@ -89,7 +94,10 @@ def _morphemes(found: list[list[Any]]) -> tuple[Any, ...]:
     out: list[Morpheme] = []
     for surface, kind, parts in found:
         if kind == "mecab":
-            out.extend(convert(surface, *(None if part == "*" else part for part in parts)))
+            tag, type_, expression = parts
+            out.extend(
+                convert(surface, tag, None if type_ == "*" else type_, None if expression == "*" else expression)
+            )
         else:
             out.append(Morpheme(surface, kind, tuple(parts)))
     return tuple(out)

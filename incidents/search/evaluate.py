@@ -329,7 +329,7 @@ class Evaluator:
             if len(required) == 1:
                 rows = required[0]
             else:
-                counts = np.zeros(self.size, np.uint8 if len(required) < 256 else np.uint16)
+                counts: NDArray[np.uint8] = np.zeros(self.size, np.uint8)  # a query has at most 200 words
                 for found in required:
                     counts[found] += 1
                 rows = np.flatnonzero(counts == len(required))
