@@ -57,6 +57,7 @@ class AssistMixin(AnyModelAdmin):
 
     def assist_view(self, request: HttpRequest) -> HttpResponse:
         """Keep the form as it stands and say what it still needs. `object_id` is empty for a new record."""
+        request.is_proposing = True  # type: ignore[attr-defined]  # who may propose sees the form whole
         incident = self._incident_of(request)
         if incident is None and not self.has_add_permission(request):
             raise PermissionDenied

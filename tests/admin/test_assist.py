@@ -171,6 +171,8 @@ def test_an_editor_proposes_a_correction_and_a_reviewer_takes_it_over() -> None:
     editor, reviewer = desk_of("editor", EDITOR), desk_of("reviewer", REVIEWER)
     page = editor.get(change_url(incident) + "?propose=1")
     values = {**form_values(page, "incident_form"), "lesson": "제안한 교훈이다.", "change_reason": "더 또렷하게"}
+    help_ = editor.post(ASSIST, {**values, "object_id": str(incident.pk), "lesson": ""}).json()
+    assert [gap["field"] for gap in help_["gaps"]] == ["lesson"]
     assert editor.post(change_url(incident) + "?propose=1", values).status_code == 302
     assert reload(incident).version == 1
     proposal = Proposal.objects.get()
