@@ -43,7 +43,7 @@ def similar_records(
     ours: dict[str, list[int]] = {}
     for name, weight in WEIGHTS.items():
         column = catalogue.columns[name]
-        ours[name] = column.terms[column.rows == row].tolist()
+        ours[name] = column.terms_of(row)
         main = column.first(size)
         for place, term in enumerate(ours[name]):
             having = column.rows[column.terms == term]
@@ -55,7 +55,10 @@ def similar_records(
     hidden = [row, *catalogue.rows_of(sorted(exclude)).tolist()]
     scores[hidden] = 0
     scores[shared_terms < MINIMUM_SHARED] = 0
-    best = np.lexsort((-catalogue.keys.numbers, -scores))[:limit]
+    # Only what can be among the best is sorted: the whole library would take ten times as long as the rest.
+    least = np.partition(scores, -limit)[-limit] if size > limit else 0.0
+    likely = np.flatnonzero((scores >= least) & (scores > 0))
+    best = likely[np.lexsort((-catalogue.keys.numbers[likely], -scores[likely]))][:limit]
     return tuple(
         Similar(int(catalogue.keys.pks[other]), float(scores[other]), _shared(catalogue, int(other), ours))
         for other in best
@@ -67,7 +70,7 @@ def _shared(catalogue: Catalogue, row: int, ours: Mapping[str, list[int]]) -> di
     shared = {}
     for name, terms in ours.items():
         column = catalogue.columns[name]
-        theirs = set(column.terms[column.rows == row].tolist())
+        theirs = set(column.terms_of(row))
         by_pk = catalogue.vocabularies[name].by_pk
         if values := tuple(by_pk[term] for term in terms if term in theirs):
             shared[name] = values
