@@ -9,7 +9,7 @@ import os
 import shutil
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 
@@ -39,7 +39,7 @@ class Metrics:
 
     def exposition(self) -> tuple[bytes, str]:
         """Return all processes' figures as text, and its media type."""
-        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
         from prometheus_client.multiprocess import MultiProcessCollector
 
         from incidents.models import Incident, LibraryState
@@ -47,15 +47,16 @@ class Metrics:
 
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        library = CollectorRegistry()
         figures = {
             "library_revision": ("The library's revision.", LibraryState.objects.current_revision()),
             "library_index_revision": ("The revision that the index has reached.", get_search_backend().revision()),
             "library_published_records": ("Published records.", Incident.objects.filter(status="published").count()),
         }
-        for name, (text, value) in figures.items():
-            Gauge(name, text, registry=library).set(value)
-        return generate_latest(registry) + generate_latest(library), CONTENT_TYPE_LATEST
+        # Written by hand: as gauges they would be kept for each process that ever answered a scrape.
+        lines = [
+            f"# HELP {name} {text}\n# TYPE {name} gauge\n{name} {value}\n" for name, (text, value) in figures.items()
+        ]
+        return generate_latest(registry) + "".join(lines).encode(), CONTENT_TYPE_LATEST
 
 
 @lru_cache(maxsize=1)
@@ -70,12 +71,7 @@ def forget_processes(data_dir: Path) -> None:
 
 
 def forget_process(pid: int) -> None:
-    """Let the gauges of a process that ended go; its counts stay."""
+    """Let what a process that ended was doing go; its counts stay."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
-
-
-def label(value: Any) -> str:
-    """Return a label's text for what may be missing."""
-    return str(value) if value else "none"

@@ -278,7 +278,7 @@ def test_figures_need_their_secret(
     finally:
         metrics.get_metrics.cache_clear()
     text = response.content.decode()
-    assert "library_published_records 1.0" in text
+    assert "\nlibrary_published_records 1\n" in text
     assert 'library_requests_total{method="GET",status="200",view="incidents:incident_detail"}' in text
     assert response["Cache-Control"] == "no-store"
 
