@@ -15,7 +15,7 @@ from incidents.lenses import first_actions
 from incidents.listing import build_listing
 from incidents.listing_params import encode_query
 from incidents.models import Component, SlugRedirect, VocabularyKind
-from incidents.stats import duration_figure
+from incidents.stats import duration_figure, year_figure
 from incidents.vocabulary_pages import companions, find_term, index_groups, term_listing, year_entries
 
 
@@ -39,13 +39,15 @@ def vocabulary_detail(request: HttpRequest, kind: str, slug: str) -> HttpRespons
         return HttpResponsePermanentRedirect(reverse("incidents:vocabulary_detail", args=[kind, term.new_slug]))
     facet = FACETS_BY_KIND[vocabulary]
     listing = term_listing(vocabulary, term.slug, request.GET.get("page", ""))
+    own = ((facet.name, term.slug),)
     context = {
         "kind": vocabulary,
         "term": term,
         "facet": facet,
         "listing": listing,
         "companions": companions(listing, facet.name),
-        "durations": duration_figure(listing.selection, ((facet.name, term.slug),)) if listing.count else None,
+        "years": year_figure(listing.selection, own) if listing.count else None,
+        "durations": duration_figure(listing.selection, own) if listing.count else None,
         "first_actions": first_actions(listing.incidents),
         "checks": term.checks.order_by("code") if isinstance(term, Component) else (),
         "canonical_url": settings.BASE_URL + term.get_absolute_url(),

@@ -62,3 +62,13 @@ def test_table_beside_a_plot_has_its_numbers(bundled: object, client: Client) ->
     plotted = [text.text for text in tree.xpath("//figure[@id='years']//svg//text[@class='plot__value']")]
     listed = [cell.text for cell in tree.xpath("//figure[@id='years']//table//td") if cell.text != "0"]
     assert plotted == listed
+
+
+@pytest.mark.parametrize("path", ["/components/k8s-control-plane/", "/causes/dns-error/", "/detections/alert/"])
+def test_marks_of_a_term_count_within_the_term(bundled: object, client: Client, path: str) -> None:
+    tree = lxml_html.fromstring(client.get(path).content)
+    marks = tree.xpath("//*[@id='by-year' or @id='long']/ancestor::section//table//tr[.//a]")
+    assert len(marks) > 3
+    for row in marks:
+        query = row.xpath(".//a/@href")[0].partition("?")[2]
+        assert build_listing(QueryDict(query)).count == int(row.xpath("string(./td)"))
