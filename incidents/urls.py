@@ -5,6 +5,7 @@ from django.urls import path, register_converter
 from incidents.api import views as api_views
 from incidents.models import VocabularyKind
 from incidents.views import (
+    about_search,
     checks,
     discovery,
     feeds,
@@ -93,6 +94,7 @@ urlpatterns = [
     path("follow-ups/", lenses.lens, {"name": "follow-ups"}, name="follow_ups"),
     path("stats/", stats.stats, name="stats"),
     path("about/", site.about, name="about"),
+    path("about/search/", about_search.about_search, name="about_search"),
     path("about/api/errors/<slug:code>/", api_views.error_help, name="api_error"),
     path("api/v1/schema/", api_views.schema, name="api_schema"),
     path("api/v1/docs/", api_views.docs, name="api_docs"),

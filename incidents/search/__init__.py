@@ -25,6 +25,7 @@ from incidents.search.base import (
     SuggestEntry,
     Suggestion,
 )
+from incidents.search.figures import RelevanceFigures, SearchFigures, relevance_figures
 from incidents.search.query import FIELD_LABELS, SearchQuery, parse_query
 from incidents.search.thesaurus import TermRow
 
@@ -57,6 +58,6 @@ def get_search_backend() -> SearchBackend:
     return _backend
 
 
-__all__ = ["FIELD_LABELS", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Health", "Interpretation", "NearTerm", "SearchBackend",
-           "SearchDocument", "SearchQuery", "SearchResult", "Snippet", "SuggestEntry", "Suggestion", "TermRow",
-           "get_search_backend", "parse_query"]  # fmt: skip
+__all__ = ["FIELD_LABELS", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Health", "Interpretation", "NearTerm", "RelevanceFigures",
+           "SearchBackend", "SearchDocument", "SearchFigures", "SearchQuery", "SearchResult", "Snippet", "SuggestEntry", "Suggestion", "TermRow",
+           "get_search_backend", "parse_query", "relevance_figures"]  # fmt: skip

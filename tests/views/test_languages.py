@@ -74,6 +74,7 @@ def korean_words(tree: lxml_html.HtmlElement) -> list[str]:
         "/corrections/",
         "/actions/?component=etcd",
         "/about/",
+        "/about/search/",
         "/incidents/IL-9999/",
     ],
 )

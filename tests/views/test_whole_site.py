@@ -76,6 +76,7 @@ def test_no_link_is_broken_and_every_anchor_is_there(bundled: Path) -> None:
         "/years/",
         "/years/2023/",
         "/about/",
+        "/about/search/",
         "/patterns/",
         "/healthz",
         "/readyz",
