@@ -19,6 +19,7 @@ from pathlib import Path
 from bench.candidates import Figures, datasette, floor, haystack, machine, ours, tantivy
 from bench.environment import set_up
 from bench.plot import draw
+from bench.side_by_side import side_by_side
 from bench.table import ratios, table
 
 CANDIDATES: dict[str, Callable[[int], Figures]] = {
@@ -53,6 +54,11 @@ def main() -> None:
                 print(f"{name}: {error}", file=sys.stderr)
                 results.setdefault(str(size), {})[name] = {"failed": str(error)[-300:]}
             print(f"  {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+        if {"ours", "floor"} <= set(chosen):
+            print(f"all in turn, {size:,} records …", file=sys.stderr, flush=True)
+            for name, kinds in side_by_side(size).items():
+                if name in results[str(size)]:
+                    results[str(size)][name]["side"] = {kind: found.p50 for kind, found in kinds.items()}
     whole = {
         "measured_at": time.strftime("%Y-%m-%d"),
         "machine": machine(),
@@ -62,6 +68,7 @@ def main() -> None:
         "ratios": ratios(results),
     }
     print(table(results))
+    print("\n".join(f"{ratio:10.4g}  {name}" for name, ratio in ratios(results).items()))
     (HERE / "results.json").write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", "utf-8")
     (HERE / "pages.svg").write_text(draw(results), "utf-8")
 

@@ -57,11 +57,13 @@ def ratios(results: Results) -> dict[str, float]:
 
     for size, candidates in results.items():
         own, ground = candidates.get("ours", {}), candidates.get("floor", {})
-        put(f"{size}: warm page / floor, p50", _of(own, "warm"), _of(ground, "warm"))
-        put(f"{size}: 304 / floor's 304, p50", _of(own, "not_modified"), _of(ground, "not_modified"))
+        put(f"{size}: warm page / floor, p50", _side(own, "warm"), _side(ground, "warm"))
+        put(f"{size}: 304 / floor's 304, p50", _side(own, "not_modified"), _side(ground, "not_modified"))
         put(f"{size}: requests / floor's, 8 clients", own.get("warm_rps"), ground.get("warm_rps"))
         for peer in ("datasette", "haystack"):
-            put(f"{size}: cold page / {peer}, p50", _of(own, "cold"), _of(candidates.get(peer, {}), "cold"))
+            other = candidates.get(peer, {})
+            put(f"{size}: page never asked before / {peer}, p50", _side(own, "cold"), _side(other, "cold"))
+            put(f"{size}: new page of a known query / {peer}, p50", _side(own, "known"), _side(other, "known"))
     sizes = sorted(results, key=int)
     if len(sizes) > 1:
         small, large = results[sizes[0]].get("ours", {}), results[sizes[-1]].get("ours", {})
@@ -71,6 +73,12 @@ def ratios(results: Results) -> dict[str, float]:
         if "worker_mb" in small and "worker_mb" in large:
             found[f"{grown}: memory of a worker, MB more"] = large["worker_mb"] - small["worker_mb"]
     return found
+
+
+def _side(figures: Mapping[str, Any], kind: str) -> float | None:
+    """Return what was measured while all servers were asked in turn."""
+    value = figures.get("side", {}).get(kind)
+    return float(value) if value else None
 
 
 def _of(figures: Mapping[str, Any], key: str) -> float | None:
