@@ -69,6 +69,8 @@ def _in_turn(paths: dict[str, list[str]], ports: dict[str, int]) -> dict[str, di
 
     def ask(name: str, path: str, kind: str, tag: str = "") -> None:
         connection = connections[name]
+        connection.close()  # its turn may come after the server's patience with an idle connection
+        connection.connect()
         started = time.perf_counter()
         connection.request("GET", path, headers={"If-None-Match": tag} if tag else {})
         response = connection.getresponse()
