@@ -69,8 +69,7 @@ def _open_source(url: str) -> None:
 
 def _refuse_other_version() -> None:
     applied = [
-        set(MigrationExecutor(connections[alias]).loader.applied_migrations)
-        for alias in (SOURCE, DEFAULT_DB_ALIAS)
+        set(MigrationExecutor(connections[alias]).loader.applied_migrations) for alias in (SOURCE, DEFAULT_DB_ALIAS)
     ]
     if applied[0] != applied[1]:
         raise UserError("두 데이터베이스의 판이 다릅니다. 둘 다 migrate 명령으로 이 판에 맞춘 뒤 다시 하십시오.")
