@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 CORRECTED_WORDS = 8  # longer queries are pasted text rather than words mistyped
 NEAR_LIMIT = 6
+PARTIAL_SHARE = 0.4  # of the best partial match's score, where a word of a short query is in no record at all
 RESULTS_KEPT = 256  # whole results a generation: paging, facets and fragments of one query ask for the same one
 
 
@@ -102,6 +103,7 @@ class SearchService:
             if corrected is not None:
                 interpretation = Interpretation("corrected", corrected.text, query.text)
                 plan = make_plan(corrected, thesaurus)
+        has_unknown = bool(unknown) and interpretation.kind == "exact" and len(query.clauses) <= CORRECTED_WORDS
         table = evaluator.reader.table
         scores = evaluator.scores(plan)
         full, full_scores = evaluator.order(evaluator.matches(plan), scores)
@@ -115,7 +117,7 @@ class SearchService:
             interpretation=interpretation,
             jump=table.public_ids[jump] if jump is not None else None,
             unknown=tuple(need.clause.text for need in unknown),
-            make_partial=lambda: self._partial(evaluator, plan, scores, full),
+            make_partial=lambda: self._partial(evaluator, plan, scores, full, has_unknown),
             make_inside=lambda: self._inside(evaluator, plan, full),
             make_near=lambda: self._near(plan, thesaurus, evaluator),
         )
@@ -166,7 +168,7 @@ class SearchService:
         plan = make_plan(parse_query(text, is_as_typed=True), thesaurus)
         return bool(plan.needs) and all(len(evaluator.need(need, plan)) for need in plan.needs)
 
-    def _partial(self, evaluator: Evaluator, plan: Plan, scores: Scores, full: Rows) -> Ids:
+    def _partial(self, evaluator: Evaluator, plan: Plan, scores: Scores, full: Rows, has_unknown: bool) -> Ids:
         """Return the best records that hold some of the words, and all that hold a single word's letters only."""
         with self._lock:
             rows = np.flatnonzero(scores)
@@ -178,6 +180,8 @@ class SearchService:
             ids = evaluator.reader.table.ids
             inside = self._inside_rows(evaluator, plan, full)
             kept = ordered[:PARTIAL_LIMIT]
+            if has_unknown and len(kept):
+                kept = kept[scores[kept] >= PARTIAL_SHARE * scores[kept[0]]]
             result: Ids = ids[np.concatenate((kept, inside[~np.isin(inside, kept)]))]
             return result
 
