@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.conftest import PASSWORD, Server, start_server, stop_server
 
+expect.set_options(timeout=20_000)
+
 MAKE_ACCOUNTS = f"""
 from django.contrib.auth.models import Group, User
 for name, role in (("editor", "Editor"), ("reviewer", "Reviewer")):
@@ -37,7 +39,7 @@ def window(browser: Browser, server: Server, name: str) -> Iterator[Page]:
     """A browser window of its own in which `name` is signed in."""
     context = browser.new_context(locale="ko-KR", viewport={"width": 1400, "height": 1000})
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)  # a password is hashed slowly on purpose, on a busy machine all the more
     sign_in(page, server, name)
     yield page
     context.close()
