@@ -262,6 +262,7 @@ def test_restore_keeps_every_change_that_was_acknowledged_before_it(library: Pat
                 break
             writer.execute("UPDATE incidents_incident SET lesson = ? WHERE number = 1", (f"교훈 {number}",))
             done.append(number)
+            stop.wait(0.01)  # SQLite gives its lock to whoever asks first: without a gap nobody else gets it
         writer.close()
 
     thread = threading.Thread(target=write)

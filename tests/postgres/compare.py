@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
     published = Incident.objects.filter(status="published").order_by("pk")
     embedded = WhooshBackend(folder)
     embedded.rebuild(iterate_documents(published), revision=here.revision())
-    address = Source.objects.filter(incident__status="published").values_list("url", flat=True).first()
+    address = Source.objects.filter(incident__status="published").values_list("url", flat=True).first() or ""
     titles = published.values_list("title", flat=True)[::40]
     different = []
     for text in (*QUERIES, address, *titles, *(" ".join(title.split()[:2]) for title in titles)):

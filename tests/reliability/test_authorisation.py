@@ -89,6 +89,7 @@ PUBLIC: dict[str, tuple[str, frozenset[str], set[int]]] = {
     "opensearch.xml": ("/opensearch.xml", READ, {200}),
     "opensearch/suggest/": ("/opensearch/suggest/?q=et", READ, {200}),
     "llms.txt": ("/llms.txt", READ, {200}),
+    "about/search/": ("/about/search/", READ, {200}),
     "match/": ("/match/", FORM, {200, 400}),
     "patterns/": ("/patterns/", READ, {200}),
     "theme/": ("/theme/", frozenset({"POST"}), {302, 400}),
@@ -172,6 +173,11 @@ DESK: dict[str, tuple[str, frozenset[str], str]] = {
     "admin/incidents/incident/render/": ("/admin/incidents/incident/render/", frozenset({"POST"}), "editor"),
     "admin/incidents/incident/assist/": ("/admin/incidents/incident/assist/", frozenset({"POST"}), "editor"),
     "admin/incidents/incident/forget/": ("/admin/incidents/incident/forget/", frozenset({"POST"}), "editor"),
+    "admin/incidents/incident/<int:pk>/saved/<int:number>/": (
+        "/admin/incidents/incident/{incident}/saved/1/",
+        READ,
+        "editor",
+    ),
     "admin/incidents/incident/<int:pk>/site/": ("/admin/incidents/incident/{incident}/site/", READ, "editor"),
     "admin/incidents/incident/import-documents/": ("/admin/incidents/incident/import-documents/", FORM, "editor"),
     "admin/incidents/incident/import-records/": ("/admin/incidents/incident/import-records/", FORM, "reviewer"),
@@ -244,6 +250,7 @@ class World:
         }
         users["editor"].groups.add(Group.objects.get(name=EDITOR))
         users["reviewer"].groups.add(Group.objects.get(name=REVIEWER))
+        incident.edits.create(number=1, text="기록", author=users["editor"])
         now = timezone.now()
         report = Report.objects.create(incident=incident, text="고칠 점")
         things: dict[str, models.Model | None] = {

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tests.conftest import ROOT, Server
 
-PUBLISHES = 100
+PUBLISHES = 30
 
 # Runs in a process of its own, as an editor's: each line read renames the record once and answers when it is committed.
 EDITOR = """
