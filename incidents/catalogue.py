@@ -416,8 +416,14 @@ def _values(facet: Facet) -> Iterable[Value]:
     rows: Iterable[tuple[Any, ...]]
     if facet.kind is None:
         rows = Check.objects.values_list("pk", "code", "title", "title", "area", "position")
-        return (Value(pk, code, f"{code} {title}", f"{code} {title}", group, place) for pk, code, title, _, group, place in rows)
+        return (
+            Value(pk, code, f"{code} {title}", f"{code} {title}", group, place)
+            for pk, code, title, _, group, place in rows
+        )
     if facet.kind == VocabularyKind.ORGANIZATION:
-        return (Value(pk, slug, name, name, "", 0) for pk, slug, name in Organization.objects.values_list("pk", "slug", "name"))
+        return (
+            Value(pk, slug, name, name, "", 0)
+            for pk, slug, name in Organization.objects.values_list("pk", "slug", "name")
+        )
     rows = TERM_MODELS[facet.kind].objects.values_list("pk", "slug", "label", "label_en", "group", "position")  # type: ignore[attr-defined]
     return (Value(*row) for row in rows)

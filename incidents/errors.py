@@ -4,8 +4,6 @@ Anything else that is raised is a bug and is logged. The middleware renders thes
 `application/problem+json` (RFC 9457) with `fields` as its `errors[]`.
 """
 
-
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
