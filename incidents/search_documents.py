@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from incidents.markdown_html import plain_text
 from incidents.models import Incident
@@ -57,7 +58,7 @@ def search_document(incident: Incident) -> SearchDocument:
             text for source in incident.sources.all() for text in (source.url, source.title, source.publisher) if text
         ),
         year=incident.year or 0,
-        sort_date=incident.started_at.toordinal() if incident.started_at else (incident.year or 1) * 366,
+        sort_date=incident.started_at.toordinal() if incident.started_at else date(incident.year or 1, 1, 1).toordinal(),
         revision=incident.revision,
     )
 

@@ -188,7 +188,7 @@ def test_too_many_fields_are_a_page(library: Path) -> None:
 
 
 def test_missing_csrf_token_is_a_page(library: Path) -> None:
-    response = Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"})
+    response = Client(enforce_csrf_checks=True).post("/admin/login/", {"username": "a", "password": "b"})
     assert response.status_code == 403
     assert "새로 고친 뒤" in response.content.decode()
 
