@@ -21,7 +21,7 @@ dev: $(VENV)/.installed-dev
 	KB_DEBUG=1 $(PY) manage.py runserver $(PORT)
 
 test: $(VENV)/.installed-dev $(VENV)/.browser $(VENV)/.postgresql
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest -n auto --maxprocesses 4 --dist loadgroup
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

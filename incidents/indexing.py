@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from django.db import DatabaseError
 
@@ -28,7 +29,7 @@ Step = Callable[[], object]
 PAUSE_SECONDS: Final = 3.0  # after an index that could not be written: a full disk isn't asked again at each request
 NOT_WRITABLE: Final = "검색 색인을 만들지 못하고 있습니다. 잠시 뒤에 다시 시도해 주세요. 목록은 그대로 볼 수 있습니다."
 
-_not_before = 0.0
+_not_before: WeakKeyDictionary[SearchBackend, float] = WeakKeyDictionary()  # when an engine's index is tried again
 
 
 def fresh_backend() -> SearchBackend:
@@ -37,12 +38,11 @@ def fresh_backend() -> SearchBackend:
     Where another process is just writing, or the disk is full, the last good index answers.
     Raises SearchUnavailable where there is none.
     """
-    global _not_before
     backend = get_search_backend()
     is_usable = backend.is_usable()
     if is_usable and backend.revision() == LibraryState.objects.current_revision():
         return backend
-    if time.monotonic() < _not_before:
+    if time.monotonic() < _not_before.get(backend, 0.0):
         if is_usable:
             return backend
         raise SearchUnavailable(NOT_WRITABLE)
@@ -51,7 +51,7 @@ def fresh_backend() -> SearchBackend:
     except DatabaseError:
         raise
     except Exception as error:  # the engine raises what damaged bytes and full disks lead to
-        _not_before = time.monotonic() + PAUSE_SECONDS
+        _not_before[backend] = time.monotonic() + PAUSE_SECONDS
         logger.exception("the search index could not be brought up to date")
         if backend.is_usable():
             return backend

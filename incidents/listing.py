@@ -306,7 +306,8 @@ class Listing:
     @cached_property
     def _by_pk(self) -> dict[int, Incident]:
         query = Incident.objects.for_records() if self.has_whole_records else Incident.objects.for_cards()
-        return {incident.pk: incident for incident in query.published().filter(pk__in=self.page_pks)}
+        # By key alone: a record withdrawn since the catalogue was read still has its row, and the page its place for it.
+        return {incident.pk: incident for incident in query.filter(pk__in=self.page_pks)}
 
     @cached_property
     def incidents(self) -> tuple[Incident, ...]:

@@ -58,7 +58,9 @@ def search_document(incident: Incident) -> SearchDocument:
             text for source in incident.sources.all() for text in (source.url, source.title, source.publisher) if text
         ),
         year=incident.year or 0,
-        sort_date=incident.started_at.toordinal() if incident.started_at else date(incident.year or 1, 1, 1).toordinal(),
+        sort_date=incident.started_at.toordinal()
+        if incident.started_at
+        else date(incident.year or 1, 1, 1).toordinal(),
         revision=incident.revision,
     )
 

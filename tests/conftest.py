@@ -64,10 +64,19 @@ def plain_static_files() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the bundled library use the database: only what is marked gets one set up."""
+    """Say what each test needs and where it runs.
+
+    Tests of the bundled library use the database: only what is marked gets one set up. A module stays together, in one
+    process; all that share a PostgreSQL cluster do too. Modules with a browser come last: from the first of them on,
+    Playwright's event loop runs in the thread of the tests, and what a server's thread may do would be refused there.
+    """
+    with_browser = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path in with_browser)
     for item in items:
         if "bundled" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.django_db)
+        together = item.path.parent if item.path.parent.name == "postgres" else item.path
+        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(ROOT))))
 
 
 @pytest.fixture(scope="module")

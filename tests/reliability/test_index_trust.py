@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
 from django.conf import settings
@@ -46,7 +47,7 @@ def change(number: int, **fields: str) -> None:
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one test could not write is no reason for the next one to wait."""
-    monkeypatch.setattr(indexing, "_not_before", 0.0)
+    monkeypatch.setattr(indexing, "_not_before", WeakKeyDictionary())
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def full_disk() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        indexing._not_before = 0.0
+        indexing._not_before.clear()
 
 
 def live_files(folder: Path) -> list[Path]:
@@ -325,7 +326,7 @@ def test_readers_go_on_while_a_writer_does_not_end(library: Path, monkeypatch: p
     with (library / "writer.lock").open("a") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         assert count() == 2
-    indexing._not_before = 0.0
+    indexing._not_before.clear()
     assert count() == 3
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from incidents.catalogue import Catalogue, get_catalogue
 from incidents.lifecycle import move
@@ -77,3 +78,17 @@ def test_what_is_changed_between_two_questions_stands_once(question: int) -> Non
         catalogue = get_catalogue()
     assert sorted(catalogue.keys.numbers.tolist()) == [5, 20]
     assert entries(catalogue) == {first.pk: ["dns"], second.pk: ["etcd"]}
+
+
+@pytest.mark.parametrize("question", range(1, 16))
+@pytest.mark.parametrize("address", ["/api/v1/incidents/", "/incidents/", "/incidents.md"])
+def test_what_is_withdrawn_between_two_questions_is_listed_or_not_but_harms_no_answer(
+    client: Client, address: str, question: int
+) -> None:
+    make_incident(number=5)
+    going = make_incident(number=6)
+    with between_questions(question, lambda: move(going, "withdrawn", author=None, reason="출처가 사라졌다.")):
+        answer = client.get(address)
+    assert answer.status_code == 200
+    listed = {public_id for public_id in ("IL-0005", "IL-0006") if public_id in answer.content.decode()}
+    assert listed in ({"IL-0005"}, {"IL-0005", "IL-0006"})
