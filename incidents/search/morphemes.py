@@ -56,12 +56,12 @@ def user_words() -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @lru_cache(maxsize=1)
 def word_forms() -> Mapping[str, str]:
-    """Return {written form: dictionary form} of `data/word_forms.txt`."""
+    """Return {written form: dictionary form} of `data/word_forms.txt`; a dictionary form is its own."""
     text = (resources.files("incidents.search") / "data" / "word_forms.txt").read_text("utf-8")
     out: dict[str, str] = {}
     for line in text.splitlines():
         base, _, forms = line.partition("#")[0].partition("=")
-        out.update((form, base.strip()) for form in forms.split())
+        out.update((form, base.strip()) for form in (base.strip(), *forms.split()) if form)
     return out
 
 
