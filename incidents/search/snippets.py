@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
+import numpy as np
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
@@ -19,9 +22,14 @@ from incidents.search.thesaurus import Thesaurus
 LENGTH = 160  # characters of a snippet, about two lines of a card
 FIELDS = ("symptom", "cause", "trigger", "contributing_factors", "detection", "actions", "follow_ups", "lesson")
 
-_SENTENCE_END = re.compile(r"(?<=[.!?。…])[\"'”’)\]]*\s+|\n+")
-_HANGUL_RUN = re.compile(r"[가-힣]+")
-_IS_PLAIN = re.compile(r"[\x00-\x7f가-힣\s·…]*\Z")
+_SENTENCE_END = re.compile(r"[.!?。…][\"'”’)\]]*\s+|\n+")
+_ODD = re.compile(r"(?s:.)?[^\x00-\x7f가-힣·…]+")  # and what comes before, which may be marked by it
+FIRST_SYLLABLE, LAST_SYLLABLE = ord("가"), ord("힣")
+FINALS, VOWELS = 28, 21  # a syllable's code is (onset * VOWELS + vowel) * FINALS + final
+# After a word of two syllables or more these are particles and no part of another word.
+SURE_PARTICLES = frozenset(
+    "은 는 을 를 에 의 와 에서 에는 에서는 으로 으로는 까지 부터 에게 에게는 보다 마다 에도 와의 에서의".split()
+)
 Span = tuple[int, int]
 
 
@@ -30,21 +38,28 @@ def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
 
     A base character and its combining marks fold together, so that no mark is ever left alone by a cut.
     """
-    if _IS_PLAIN.match(text):
-        lowered = text.lower()
-        return lowered, range(len(lowered) + 1)
     out: list[str] = []
     offsets: list[int] = []
-    start = 0
-    while start < len(text):
-        end = start + 1
-        while end < len(text) and _extends(text[end]):
-            end += 1
-        piece = fold(text[start:end]).casefold()
-        out.append(piece)
-        offsets.extend([start] * len(piece))
-        start = end
-    offsets.append(len(text))
+    is_shifted = False
+    done = 0
+    for odd in _ODD.finditer(text):
+        start = odd.start()
+        out.append(text[done:start].lower())
+        offsets.extend(range(done, start))
+        while start < odd.end():
+            end = start + 1
+            while end < len(text) and _extends(text[end]):
+                end += 1
+            piece = fold(text[start:end]).casefold()
+            out.append(piece)
+            offsets.extend([start] * len(piece))
+            is_shifted = is_shifted or len(piece) != 1 or end != start + 1
+            start = end
+        done = start
+    out.append(text[done:].lower())
+    if not is_shifted:
+        return "".join(out), range(len(text) + 1)
+    offsets.extend(range(done, len(text) + 1))
     return "".join(out), offsets
 
 
@@ -58,53 +73,153 @@ def _extends(character: str) -> bool:
 
 
 class Highlighter:
-    """Finds a query's words in texts."""
+    """Finds a query's words in texts: candidates by their letters, then what the analysis of the word around them says."""
 
     def __init__(self, terms: Iterable[str], literals: Iterable[str] = ()) -> None:
         self.terms = frozenset(term for term in terms if term)
         self.literals = frozenset(literals)
-        patterns = [_pattern(term) for term in sorted(self.terms | self.literals, key=len, reverse=True)]
-        self._regex = re.compile("|".join(patterns)) if patterns else None
+        everything = self.terms | self.literals
+        self._stems = tuple(_stem(term) for term in everything if _is_verb(term) and term not in self.literals)
+        stems = {stem.term for stem in self._stems}
+        self._words = tuple(term for term in everything if term not in stems)
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """Return (start, end, term) in a text's own offsets, in order, not overlapping."""
-        if self._regex is None:
-            return []
         folded, offsets = fold_with_offsets(text)
+        candidates = [
+            (at, at + len(term), term)
+            for term in self._words
+            for at in _places(folded, term)
+            if _ends(folded, term, at)
+        ]
+        if self._stems:
+            syllables, onsets = _skeletons(folded)
+            for stem in self._stems:
+                candidates += [(at, at + stem.length, stem.term) for at in stem.places(syllables, onsets)]
+        candidates.sort(key=lambda candidate: (candidate[0], -candidate[1]))
         found: list[tuple[int, int, str]] = []
-        for match in self._regex.finditer(folded):
-            start, end = match.span()
-            term = match.group()
-            if "가" <= term[0] <= "힣" and term not in self.literals:
-                confirmed = self._confirm(folded, start, end)
-                if confirmed is None:
-                    continue
-                start, end, term = confirmed
+        for start, end, term in candidates:
             if found and offsets[start] < found[-1][1]:
                 continue
+            span: tuple[int, int, str] | None = (start, end, term)
+            if is_hangul(term[0]) and term not in self.literals:
+                span = self._confirm(folded, start, end, term)
+            if span is None:
+                continue
+            start, end, term = span
             stop = offsets[end]
             if end and offsets[end] == offsets[end - 1]:  # inside one original character (㎏): take all of it
                 stop = next((o for o in offsets[end:] if o > offsets[end]), len(text))
             found.append((offsets[start], stop, term))
         return found
 
-    def _confirm(self, folded: str, start: int, end: int) -> tuple[int, int, str] | None:
+    def _confirm(self, folded: str, start: int, end: int, candidate: str) -> tuple[int, int, str] | None:
         """Return the span of a term of the query in the Hangul run around a candidate, if its analysis has one there."""
         left, right = start, end
-        while left > 0 and "가" <= folded[left - 1] <= "힣":
-            left -= 1
-        while right < len(folded) and "가" <= folded[right] <= "힣":
+        while "가" <= folded[right : right + 1] <= "힣":
             right += 1
+        while left and "가" <= folded[left - 1] <= "힣":
+            left -= 1
+        if (
+            left == start
+            and 1 < len(candidate) == end - start
+            and (right == end or folded[end:right] in SURE_PARTICLES)
+        ):
+            return start, end, candidate  # an analysis would say no more
         run = folded[left:right]
+        if (
+            left == start
+            and 1 < len(candidate) == end - start
+            and (right == end or folded[end:right] in SURE_PARTICLES)
+        ):
+            return start, end, candidate  # an analysis would say no more
         for term in _terms_of(run):
             if term not in self.terms:
                 continue
             at = run.find(term, start - left)
             if at >= 0 and left + at == start:
                 return start, start + len(term), term
-            if term.endswith("다") and _stem_regex(term).match(run, start - left):
+            if _is_verb(term) and _stem(term).is_at(run, start - left):
                 return start, end, term
         return None
+
+
+class _Stem:
+    """A verb's written stems: 멈추다 → 멈추, 멈춤, 멈췄. Finals may differ, and in the last syllable all but its onset."""
+
+    def __init__(self, term: str) -> None:
+        self.term = term
+        self.length = len(term) - 1
+        self._head = "".join(map(_open, term[:-2]))
+        self._onset = _onset(term[-2])
+
+    def places(self, syllables: str, onsets: str) -> Iterator[int]:
+        """Yield where the stem may stand, given a text's open syllables and its onsets."""
+        if not self._head:
+            yield from _places(onsets, self._onset)
+            return
+        width = len(self._head)
+        for at in _places(syllables, self._head):
+            if onsets[at + width : at + width + 1] == self._onset:
+                yield at
+
+    def is_at(self, run: str, start: int) -> bool:
+        """Return whether the stem may stand at an offset of a run of Hangul."""
+        piece = run[start : start + self.length]
+        return (
+            len(piece) == self.length
+            and "".join(map(_open, piece[:-1])) == self._head
+            and _onset(piece[-1]) == self._onset
+        )
+
+
+def is_hangul(character: str) -> bool:
+    """Return whether a character is a composed Hangul syllable."""
+    return "가" <= character <= "힣"
+
+
+def _is_verb(term: str) -> bool:
+    return len(term) > 1 and term[-1] == "다" and all(map(is_hangul, term))
+
+
+def _open(syllable: str) -> str:
+    """Return a syllable without its final consonant."""
+    return chr(ord(syllable) - (ord(syllable) - FIRST_SYLLABLE) % FINALS)
+
+
+def _onset(syllable: str) -> str:
+    """Return the first syllable that begins with the same consonant."""
+    return chr(ord(syllable) - (ord(syllable) - FIRST_SYLLABLE) % (FINALS * VOWELS))
+
+
+def _skeletons(text: str) -> tuple[str, str]:
+    """Return a text with each Hangul syllable opened, and one with each reduced to its onset; offsets stay."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    index = np.where((codes >= FIRST_SYLLABLE) & (codes <= LAST_SYLLABLE), codes - FIRST_SYLLABLE, 0)
+    return tuple(
+        (codes - index % step).tobytes().decode("utf-32-le", "surrogatepass") for step in (FINALS, FINALS * VOWELS)
+    )  # type: ignore[return-value]
+
+
+def _places(text: str, term: str) -> Iterator[int]:
+    at = text.find(term)
+    while at >= 0:
+        yield at
+        at = text.find(term, at + 1)
+
+
+def _ends(text: str, term: str, at: int) -> bool:
+    """Return whether a word that is no Hangul ends where it is written: `etc` is not in `etcd`, nor 10 in 100."""
+    if is_hangul(term[0]):
+        return True
+    before, after = text[at - 1 : at], text[at + len(term) : at + len(term) + 1]
+    if term.isdigit():
+        return not (before.isdigit() or before == "." or after.isdigit())
+    return not ((term[0].isalpha() and _is_letter(before)) or (term[-1].isalpha() and _is_letter(after)))
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalpha() and not is_hangul(character)
 
 
 @lru_cache(maxsize=20_000)
@@ -114,36 +229,9 @@ def _terms_of(run: str) -> tuple[str, ...]:
     return (*(span[0] for span in spans), *(leaf for leaf in word.leaves if leaf))
 
 
-def _pattern(term: str) -> str:
-    if "가" <= term[0] <= "힣":
-        if term.endswith("다") and len(term) > 1:
-            return f"{_stem_pattern(term)}|{re.escape(term)}"
-        return re.escape(term)
-    if term[0].isdigit() and term.isdigit():
-        return rf"(?<![\d.]){re.escape(term)}(?!\d)"
-    left = r"(?<![^\W\d_가-힣])" if term[0].isalpha() else ""
-    right = r"(?![^\W\d_가-힣])" if term[-1].isalpha() else ""
-    return f"{left}{re.escape(term)}{right}"
-
-
-def _stem_pattern(term: str) -> str:
-    """Return a pattern of a verb's possible written stems: 멈추다 → 멈추, 멈춤, 멈췄."""
-    stem = term[:-1]
-    out = []
-    for number, syllable in enumerate(stem):
-        code = ord(syllable) - 0xAC00
-        if number + 1 < len(stem):
-            first = code // 28 * 28
-            out.append(f"[{chr(0xAC00 + first)}-{chr(0xAC00 + first + 27)}]")
-        else:
-            first = code // 588 * 588
-            out.append(f"[{chr(0xAC00 + first)}-{chr(0xAC00 + first + 587)}]")
-    return "".join(out)
-
-
 @lru_cache(maxsize=2_000)
-def _stem_regex(term: str) -> re.Pattern[str]:
-    return re.compile(_stem_pattern(term))
+def _stem(term: str) -> _Stem:
+    return _Stem(term)
 
 
 @lru_cache(maxsize=64)
@@ -172,35 +260,39 @@ def snippet(query: SearchQuery, thesaurus: Thesaurus, document: SearchDocument) 
     A field named in the query (`감지:인증서`) is the only one looked at.
     """
     highlighter = _highlighter(query, thesaurus)
-    wanted = [clause.field for clause in query.clauses if clause.field in FIELDS and not clause.is_negated]
-    best: tuple[float, str, str, int, list[Span]] | None = None
-    for order, name in enumerate(FIELDS):
-        if wanted and name not in wanted:
-            continue
-        text = document.sections.get(name, "")
-        spans = highlighter.spans(text)
-        if not spans:
-            continue
-        for start, end in _sentences(text):
-            inside = [span for span in spans if start <= span[0] < end]
-            if not inside:
-                continue
-            score = len({term for _, _, term in inside}) + 0.05 * min(len(inside), 5) - 0.01 * order
-            if best is None or score > best[0]:
-                best = (score, name, text, start, [(a, b) for a, b, _ in spans])
-    if best is None:
+    wanted = {clause.field for clause in query.clauses if clause.field in FIELDS and not clause.is_negated} or FIELDS
+    names = [name for name in FIELDS if name in wanted and document.sections.get(name)]
+    starts = list(accumulate((len(document.sections[name]) + 1 for name in names), initial=0))
+    whole = "\n".join(document.sections[name] for name in names)  # one search through all of them
+    spans = highlighter.spans(whole)
+    if not spans:
         name = next((name for name in FIELDS if document.sections.get(name)), "symptom")
-        text = document.sections.get(name, "")
-        return Snippet(name, _cut(text, 0, []))
-    _, name, text, start, marks = best
-    return Snippet(name, _cut(text, start, marks))
+        return Snippet(name, _cut(document.sections.get(name, ""), 0, []))
+    best = (-1.0, 0, 0)  # every span lies in a sentence, so one of them is better
+    place = 0
+    for start, end in _sentences(whole):
+        first = place
+        while place < len(spans) and spans[place][0] < end:
+            place += 1
+        inside = spans[first:place]
+        if inside:
+            order = bisect_right(starts, start) - 1
+            score = (
+                len({term for _, _, term in inside}) + 0.05 * min(len(inside), 5) - 0.01 * FIELDS.index(names[order])
+            )
+            if score > best[0]:
+                best = (score, order, start)
+    _, order, start = best
+    offset, end = starts[order], starts[order + 1]
+    marks = [(a - offset, b - offset) for a, b, _ in spans if offset <= a < end]
+    return Snippet(names[order], _cut(document.sections[names[order]], start - offset, marks))
 
 
 def _sentences(text: str) -> list[Span]:
     out = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        out.append((start, match.start()))
+        out.append((start, match.start() + (text[match.start()] != "\n")))  # its own full stop belongs to it
         start = match.end()
     if start < len(text):
         out.append((start, len(text)))
