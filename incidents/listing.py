@@ -21,6 +21,7 @@ from incidents.facets import FACETS, FACETS_BY_NAME, RANGES, Facet
 from incidents.indexing import fresh_backend
 from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
 from incidents.models import Incident
+from incidents.row_cards import RowCard, row_card
 from incidents.row_texts import documents_of
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.term_labels import term_label
@@ -84,11 +85,12 @@ class PageLink:
 class Row:
     """A record in a listing. `match` is `all`, or `partial` where only some words were found.
 
-    `load` fetches the page's records when the first of them is asked for; a page of known rows never asks.
+    `load` fetches the page's records when the first of them is asked for; a list of rows never asks.
     """
 
     pk: int
     revision: int
+    card: RowCard
     title_html: SafeString
     snippet: Snippet | None
     match: str
@@ -317,16 +319,16 @@ class Listing:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         full = set(self.selection.pks(self._full_rows)) if self.partial_count else None
-        places = self.catalogue.rows_of(self.page_pks)
+        places = self.catalogue.rows_of(self.page_pks).tolist()
         revisions = dict(zip(self.page_pks, self.catalogue.keys.revisions[places].tolist(), strict=True))
-        documents = documents_of(revisions, lambda: self.incidents)
+        documents = documents_of(revisions)
         snippets: Mapping[int, Snippet] = {}
         backend = get_search_backend() if self._found is not None else None
         if backend is not None:
             snippets = backend.snippets(self._query, documents.values())
         rows = []
         has_partial = False
-        for pk, document in documents.items():
+        for place, (pk, document) in zip(places, documents.items(), strict=True):
             is_partial = full is not None and pk not in full
             title = document.title
             title_html = backend.mark(self._query, title) if backend else mark_safe(escape(title))  # escaped here
@@ -334,6 +336,7 @@ class Listing:
                 Row(
                     pk=pk,
                     revision=document.revision,
+                    card=row_card(self.catalogue, place),
                     title_html=title_html,
                     snippet=snippets.get(pk),
                     match="partial" if is_partial else "all",

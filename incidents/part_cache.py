@@ -23,7 +23,7 @@ V = TypeVar("V")
 
 # Signs of the private use area, which escaping and particles leave alone; drawn anew by each process, so that no text
 # can hold them.
-MARKS: Final = tuple("".join(chr(0xE000 + randbelow(6_000)) for _ in range(8)) for _ in range(4))
+MARKS: Final = tuple("".join(chr(0xE000 + randbelow(6_000)) for _ in range(8)) for _ in range(10))
 _MARK: Final = re.compile("|".join(f"({mark})" for mark in MARKS))
 _caches: WeakSet[Lru[Any]] = WeakSet()
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
+from typing import Any
 
 from incidents.markdown_html import plain_text
-from incidents.models import Incident
+from incidents.models import Incident, format_public_id
 from incidents.querysets import IncidentQuerySet
 from incidents.search import SearchDocument
 
@@ -18,20 +19,22 @@ SECTION_LABELS = {
 }
 
 
-def snippet_document(incident: Incident) -> SearchDocument:
-    """Return what a row's snippet is cut from: the texts alone, which the row has loaded already."""
-    return SearchDocument(
-        id=incident.pk,
-        public_id=incident.public_id,
-        title=incident.title,
-        organization=incident.organization.name if incident.organization else "",
-        labels=(),
-        sections=_sections(incident),
-        sources=(),
-        year=incident.year or 0,
-        sort_date=0,
-        revision=incident.revision,
-    )
+def row_documents(incidents: IncidentQuerySet) -> Iterator[SearchDocument]:
+    """Yield what rows are cut from, in one query: title and texts, without what a row shows no words of."""
+    names = (*TEXT_FIELDS, *LIST_FIELDS)
+    for pk, number, title, revision, *texts in incidents.values_list("pk", "number", "title", "revision", *names):
+        yield SearchDocument(
+            id=pk,
+            public_id=format_public_id(number),
+            title=title,
+            organization="",
+            labels=(),
+            sections=_sections(dict(zip(names, texts, strict=True))),
+            sources=(),
+            year=0,
+            sort_date=0,
+            revision=revision,
+        )
 
 
 def search_document(incident: Incident) -> SearchDocument:
@@ -53,7 +56,7 @@ def search_document(incident: Incident) -> SearchDocument:
         organization=" ".join((organization.name, *organization.aliases)) if organization else "",
         labels=tuple(labels),
         aliases=tuple(aliases),
-        sections=_sections(incident),
+        sections=_sections(vars(incident)),
         sources=tuple(
             text for source in incident.sources.all() for text in (source.url, source.title, source.publisher) if text
         ),
@@ -71,7 +74,7 @@ def iterate_documents(incidents: IncidentQuerySet) -> Iterator[SearchDocument]:
         yield search_document(incident)
 
 
-def _sections(incident: Incident) -> dict[str, str]:
-    texts = {name: plain_text(getattr(incident, name)) for name in TEXT_FIELDS}
-    lists = {name: "\n".join(map(plain_text, getattr(incident, name))) for name in LIST_FIELDS}
+def _sections(values: Mapping[str, Any]) -> dict[str, str]:
+    texts = {name: plain_text(values[name]) for name in TEXT_FIELDS}
+    lists = {name: "\n".join(map(plain_text, values[name])) for name in LIST_FIELDS}
     return texts | lists

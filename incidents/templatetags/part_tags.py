@@ -17,16 +17,17 @@ from django.utils.translation import get_language
 
 from incidents.listing import FacetOption, Row
 from incidents.markdown_html import bind_particles
-from incidents.models import Incident
 from incidents.part_cache import MARKS, PartCache
+from incidents.row_cards import RowCard
 from incidents.search import Snippet
 
 register = template.Library()
 
-# Sizes are those of a large library: every value in both languages; about 2 kB a row.
+# Sizes are those of a large library: every value in both languages; a row for each way that one may look.
 OPTIONS: Final = PartCache("incidents/partials/_facet_option.html", 8_192)
-ROWS: Final = PartCache("incidents/partials/_incident_row.html", 4_096)
-FIRST, SECOND = (mark_safe(mark) for mark in MARKS[:2])  # single signs of the private use area
+ROWS: Final = PartCache("incidents/partials/_incident_row.html", 512)
+RULERS: Final = PartCache("incidents/partials/_ruler.html", 4_096)
+SAFE_MARKS: Final = tuple(map(mark_safe, MARKS))  # single signs of the private use area
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,6 @@ class _MarkedOption:
     count: int | str
     is_selected: bool
     toggle_query: str
-
-
-@dataclass(frozen=True)
-class _MarkedRow:
-    incident: Incident
-    title_html: SafeString
-    snippet: Snippet | None
 
 
 @register.simple_tag
@@ -67,13 +61,46 @@ def _facet_option(option: FacetOption, name: str, path: str, language: str | Non
 
 @register.simple_tag
 def incident_row(row: Row, level: str = "3", is_plain: bool = False) -> SafeString:
-    """Return `_incident_row.html` for a row; the record is fetched only where its row was never shown before."""
+    """Return `_incident_row.html` for a row. Rows that lack the same things are one rendering, filled for each."""
+    card = row.card
     snippet = None if is_plain else row.snippet
+    language = get_language()
+    title, text, public_id, url, year, organization, cause, component, detection, ruler = SAFE_MARKS
 
     def context() -> dict[str, object]:
-        marked = Snippet(snippet.field, SECOND) if snippet else None
-        return {"row": _MarkedRow(row.incident, FIRST, marked), "level": level, "is_plain": is_plain}
+        marked = RowCard(
+            public_id=public_id,
+            url=url,
+            year=year,  # type: ignore[arg-type]  # a mark stands for every value
+            organization=organization,
+            cause=cause if card.cause else "",
+            component=component if card.component else "",
+            detection=detection if card.detection else "",
+            minutes=None,
+        )
+        return {
+            "card": marked,
+            "title_html": title,
+            "snippet": Snippet(snippet.field, text) if snippet else None,
+            "ruler": ruler,
+            "level": level,
+            "is_plain": is_plain,
+        }
 
-    key = (row.pk, row.revision, level, is_plain, snippet.field if snippet else None, get_language())
-    values = (bind_particles(conditional_escape(row.title_html)), bind_particles(snippet.html) if snippet else "")
+    has = (bool(card.cause), bool(card.component), bool(card.detection))
+    key = (level, is_plain, snippet.field if snippet else None, has, language)
+    values = (
+        bind_particles(conditional_escape(row.title_html)),
+        bind_particles(snippet.html) if snippet else "",
+        card.public_id,
+        card.url,
+        str(card.year),
+        *map(escape, (card.organization, card.cause, card.component, card.detection)),
+        ruler_of(card.minutes, language),
+    )
     return ROWS.pieces(key, context).filled(values)
+
+
+def ruler_of(minutes: int | None, language: str | None) -> SafeString:
+    """Return `_ruler.html` for a duration."""
+    return RULERS.pieces((minutes, language), lambda: {"minutes": minutes}).filled(())

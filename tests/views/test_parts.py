@@ -10,7 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
 from incidents.listing import build_listing
+from incidents.models import Incident
 from incidents.part_cache import MARKS, Pieces
+from incidents.row_cards import RowCard
 from incidents.templatetags.part_tags import facet_options, incident_row
 
 QUERIES = [
@@ -42,9 +44,23 @@ def test_each_value_of_each_facet(bundled, db, query, language):
 def test_each_row(bundled, db, query, is_plain):
     for _ in range(2):
         for row in build_listing(QueryDict(query)).rows:
-            expected = render_to_string(
-                "incidents/partials/_incident_row.html", {"row": row, "level": "3", "is_plain": is_plain}
+            incident = Incident.objects.for_cards().get(pk=row.pk)
+            method, tags = incident.detection_method, (incident.cause_tags, incident.component_tags)
+            cause, component = (tag.all()[0].term.label if tag.all() else "" for tag in tags)
+            card = RowCard(
+                public_id=incident.public_id,
+                url=incident.get_absolute_url(),
+                year=incident.year,
+                organization=incident.organization.name,
+                cause=cause,
+                component=component,
+                detection=method.label if method and method.slug != "unknown" else "",
+                minutes=incident.duration_minutes,
             )
+            ruler = render_to_string("incidents/partials/_ruler.html", {"minutes": incident.duration_minutes})
+            context = {"card": card, "title_html": row.title_html, "snippet": row.snippet, "ruler": ruler}
+            context |= {"level": "3", "is_plain": is_plain}
+            expected = render_to_string("incidents/partials/_incident_row.html", context)
             assert incident_row(row, "3", is_plain) == expected
 
 
