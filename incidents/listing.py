@@ -21,7 +21,7 @@ from incidents.facets import FACETS, FACETS_BY_NAME, RANGES, Facet
 from incidents.indexing import fresh_backend
 from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
 from incidents.models import Incident
-from incidents.row_cards import RowCard, row_card
+from incidents.row_cards import RowCard, row_cards
 from incidents.row_texts import documents_of
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.term_labels import term_label
@@ -319,7 +319,7 @@ class Listing:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         full = set(self.selection.pks(self._full_rows)) if self.partial_count else None
-        places = self.catalogue.rows_of(self.page_pks).tolist()
+        places = self.catalogue.rows_of(self.page_pks)
         revisions = dict(zip(self.page_pks, self.catalogue.keys.revisions[places].tolist(), strict=True))
         documents = documents_of(revisions)
         snippets: Mapping[int, Snippet] = {}
@@ -328,7 +328,7 @@ class Listing:
             snippets = backend.snippets(self._query, documents.values())
         rows = []
         has_partial = False
-        for place, (pk, document) in zip(places, documents.items(), strict=True):
+        for card, (pk, document) in zip(row_cards(self.catalogue, places), documents.items(), strict=True):
             is_partial = full is not None and pk not in full
             title = document.title
             title_html = backend.mark(self._query, title) if backend else mark_safe(escape(title))  # escaped here
@@ -336,7 +336,7 @@ class Listing:
                 Row(
                     pk=pk,
                     revision=document.revision,
-                    card=row_card(self.catalogue, place),
+                    card=card,
                     title_html=title_html,
                     snippet=snippets.get(pk),
                     match="partial" if is_partial else "all",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from django.urls import reverse
 from django.utils.translation import get_language
 
-from incidents.catalogue import UNKNOWN_DURATION, Catalogue, Value
+from incidents.catalogue import UNKNOWN_DURATION, Catalogue, IntArray, Value
 from incidents.models import DetectionMethod, format_public_id
 from incidents.term_labels import term_label
+
+NO_ID: Final = format_public_id(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +29,46 @@ class RowCard:
     minutes: int | None
 
 
-def row_card(catalogue: Catalogue, row: int) -> RowCard:
-    """Return the card of a row of the catalogue."""
+def row_cards(catalogue: Catalogue, rows: IntArray) -> list[RowCard]:
+    """Return the cards of some rows of the catalogue, in their order."""
     keys = catalogue.keys
-    public_id = format_public_id(int(keys.numbers[row]))
-    minutes = int(keys.durations[row])
-    detection = _main_value(catalogue, "detection", row)
-    return RowCard(
-        public_id=public_id,
-        url=reverse("incidents:incident_detail", args=[public_id]),
-        year=int(keys.years[row]),
-        organization=_label(_main_value(catalogue, "organization", row)),
-        cause=_label(_main_value(catalogue, "cause", row)),
-        component=_label(_main_value(catalogue, "component", row)),
-        detection=_label(detection) if detection and detection.slug != DetectionMethod.UNKNOWN else "",
-        minutes=None if minutes == UNKNOWN_DURATION else minutes,
+    language = get_language()
+    address = reverse("incidents:incident_detail", args=[NO_ID])  # one for all: they differ in the ID alone
+
+    def labels(facet: str) -> list[str]:
+        by_pk = catalogue.vocabularies[facet].by_pk
+        terms = catalogue.columns[facet].first(len(catalogue))[rows].tolist()
+        return [_label(by_pk.get(term), language) for term in terms]
+
+    columns = zip(
+        keys.numbers[rows].tolist(),
+        keys.years[rows].tolist(),
+        keys.durations[rows].tolist(),
+        labels("organization"),
+        labels("cause"),
+        labels("component"),
+        labels("detection"),
+        strict=True,
     )
+    cards = []
+    for number, year, minutes, organization, cause, component, detection in columns:
+        public_id = format_public_id(number)
+        cards.append(
+            RowCard(
+                public_id=public_id,
+                url=address.replace(NO_ID, public_id),
+                year=year,
+                organization=organization,
+                cause=cause,
+                component=component,
+                detection=detection,
+                minutes=None if minutes == UNKNOWN_DURATION else minutes,
+            )
+        )
+    return cards
 
 
-def _main_value(catalogue: Catalogue, facet: str, row: int) -> Value | None:
-    term = int(catalogue.columns[facet].first(len(catalogue))[row])
-    return catalogue.vocabularies[facet].by_pk.get(term)
-
-
-def _label(value: Value | None) -> str:
-    return term_label(value.label, value.label_en, value.slug, get_language()) if value else ""
+def _label(value: Value | None, language: str | None) -> str:
+    if value is None or value.slug == DetectionMethod.UNKNOWN:
+        return ""
+    return term_label(value.label, value.label_en, value.slug, language)

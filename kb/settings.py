@@ -128,7 +128,9 @@ CACHES: dict[str, Any] = {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
         "LOCATION": DATA_DIR / "cache",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
-    }
+    },
+    # Of templates, what is the same on every page; while templates are being written nothing is kept.
+    "parts": {"BACKEND": f"django.core.cache.backends.{'dummy.DummyCache' if DEBUG else 'locmem.LocMemCache'}"},
 }
 PAGE_CACHE_BYTES = (
     env_int("KB_PAGE_CACHE_MB", 256) * 1024 * 1024

@@ -31,6 +31,8 @@ SECTION_WEIGHTS = {
 }  # fmt: skip
 
 
+LOOKED_UP_AT_ONCE = 64  # terms of the feedback
+
 _WEAK_PARTICLES = frozenset(["인", "란", "든", "랑", "아", "야", "나", "쪽", "뿐", "씩", "라", "자"])
 
 
@@ -427,12 +429,7 @@ class Evaluator:
             for term, count in zip(terms, counts.tolist(), strict=True):
                 weights[term] = weights.get(term, 0.0) + share * count / length
         terms = [term for term in weights if term not in known and term[0] not in (LABEL, ALIAS, LABEL_WORD)]
-        common = {
-            term: weights[term] * self.idf(count)
-            for term, count in zip(terms, self.reader.counts(terms), strict=True)
-            if 1 < count < self.total * 0.2
-        }
-        ranked = sorted(((weight, term) for term, weight in common.items()), reverse=True)[: ranking.feedback_terms]
+        ranked = self._most_telling(terms, weights)
         if not ranked:
             return scores
         top = ranked[0][0]
@@ -444,6 +441,27 @@ class Evaluator:
         if not peak:
             return scores
         return scores + ranking.feedback * float(scores.max()) * extra / peak
+
+    def _most_telling(self, terms: list[str], weights: dict[str, float]) -> list[tuple[float, str]]:
+        """Return the (weight × idf, term) of the feedback's terms, best first; terms of one record or of many are none.
+
+        Only as many are looked up as may still be among them: none weighs more than the rarest of its frequency would.
+        """
+        ranked: list[tuple[float, str]] = []
+        limit = self.ranking.feedback_terms
+        highest = self.idf(2)
+        terms.sort(key=lambda term: (-weights[term], term))
+        for start in range(0, len(terms), LOOKED_UP_AT_ONCE):
+            if len(ranked) == limit and weights[terms[start]] * highest < ranked[-1][0]:
+                break
+            batch = terms[start : start + LOOKED_UP_AT_ONCE]
+            found = [
+                (weights[term] * self.idf(count), term)
+                for term, count in zip(batch, self.reader.counts(batch), strict=True)
+                if 1 < count < self.total * 0.2
+            ]
+            ranked = sorted((*ranked, *found), reverse=True)[:limit]
+        return ranked
 
 
 def _neighbours(groups: list[tuple[Postings, int]]) -> Postings:
