@@ -190,7 +190,7 @@ class Listing:
     def q(self) -> str:
         return self.params.q
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Records that match every word and choice."""
         return len(self._full_rows)
@@ -200,7 +200,7 @@ class Listing:
         """Records after them that match only some words; 0 unless `count` is under ten."""
         return len(self._partial_rows)
 
-    @property
+    @cached_property
     def interpretation(self) -> Interpretation:
         if self._found is None:
             return Interpretation("exact", self.q, self.q, "")
@@ -217,7 +217,7 @@ class Listing:
         """The public ID that the query names, by itself or by a source's address."""
         return self._found.jump if self._found else None
 
-    @property
+    @cached_property
     def hints(self) -> tuple[FrequentTerm, ...]:
         """Words near the query, each with the records that searching it would find."""
         near = self._found.near if self._found else ()
@@ -236,7 +236,7 @@ class Listing:
     def page_size(self) -> int:
         return self.params.page_size
 
-    @property
+    @cached_property
     def page_count(self) -> int:
         return max(1, -(-(self.count + self.partial_count) // self.page_size))
 
@@ -250,7 +250,7 @@ class Listing:
     def last(self) -> int:
         return min(self.page * self.page_size, self.count) if self.first else 0
 
-    @property
+    @cached_property
     def count_line(self) -> str:
         """`16건 중 1~12번째`; `0건` where nothing matches in full."""
         if not self.count:
@@ -263,15 +263,15 @@ class Listing:
             "last": self.last,
         }
 
-    @property
+    @cached_property
     def previous_query(self) -> str | None:
         return self.params.query(page=self.page - 1) if self.page > 1 else None
 
-    @property
+    @cached_property
     def next_query(self) -> str | None:
         return self.params.query(page=self.page + 1) if self.page < self.page_count else None
 
-    @property
+    @cached_property
     def pages(self) -> tuple[PageLink, ...]:
         """The first, the last and the pages around this one; a gap of one page is that page."""
         if self.page_count == 1:
@@ -433,7 +433,7 @@ class Listing:
         """{year: records} over the other choices."""
         return self.selection.year_counts()
 
-    @property
+    @cached_property
     def chips(self) -> tuple[Chip, ...]:
         chips = []
         if self.q:
@@ -459,7 +459,7 @@ class Listing:
             return str(bounds[lower])
         return f"{bounds.get(lower, '')}–{bounds.get(upper, '')}"
 
-    @property
+    @cached_property
     def clear_query(self) -> str:
         return self.params.cleared().query()
 
@@ -494,7 +494,7 @@ class Listing:
     def duration_fields(self) -> tuple[tuple[str, str], ...]:
         return self.hidden_fields("duration_from", "duration_to")
 
-    @property
+    @cached_property
     def search_fields(self) -> tuple[tuple[str, str], ...]:
         return self.hidden_fields("q", "as_typed", "sort")
 
@@ -556,12 +556,12 @@ class Listing:
 
     # Addresses
 
-    @property
+    @cached_property
     def query(self) -> str:
         """This page's own parameters, canonical."""
         return self.params.query(page=self.page)
 
-    @property
+    @cached_property
     def choices_query(self) -> str:
         """The parameters that choose records, without how they are shown: for feeds, twins and exports."""
         return self.params.changed(

@@ -26,11 +26,14 @@ logger = logging.getLogger(__name__)
 MAX_LENGTH = 100_000  # characters; a record's longest field is about 2,000, an imported post-mortem's about 40,000
 MAX_SIGNS = 20_000  # the richest post-mortems have about one for every twenty characters
 _SIGNS = "\n\\`*_[]|<>&-#"
-# One line of words and simple code: four of five fields. Its words are known without reading it as Markdown, which
-# takes ten times as long; that counts where a page cuts snippets from twenty records, and an import from thousands.
-_WORDS = r"[가-힣A-Za-z0-9 .,:;()%/?+='\"‘’“”·–-]"
-_CODE = r"`[가-힣A-Za-z0-9.,:;()%/?+='\"-](?:[가-힣A-Za-z0-9 .,:;()%/?+='\"-]*[가-힣A-Za-z0-9.,:;()%/?+='\"-])?`(?!`)"
-_PLAIN = re.compile(rf"[가-힣A-Za-z](?:{_WORDS}|{_CODE})*+(?<! )")
+# Paragraphs of one line, of words and simple code: nine of ten fields. Their words are known without reading them as
+# Markdown, which takes ten times as long; that counts where a page cuts snippets from twenty records, and an import
+# from thousands.
+_WORDS = r"(?:[가-힣A-Za-z0-9 .,:;()%/?+='\"‘’“”·–-]|(?<!~)~(?!~))"
+_IN_CODE = r"가-힣A-Za-z0-9_~@#.,:;()%/?+='\"\-"
+_CODE = rf"`[{_IN_CODE}](?:[{_IN_CODE} ]*[{_IN_CODE}])?`(?!`)"
+_LINE = rf"(?!\d+[.)])(?:[가-힣A-Za-z0-9]|{_CODE})(?:{_WORDS}|{_CODE})*+(?<! )"
+_PLAIN = re.compile(rf"{_LINE}(?:\n\n{_LINE})*+")
 _CACHED_LENGTH = 4_000  # longer texts are rare, and keeping them would cost more memory than rendering costs time
 _CACHED_TEXTS = 8_192  # sentences and items; about 1 KB each with their HTML
 
@@ -74,7 +77,7 @@ def plain_text(markdown: str) -> str:
     if _is_without_measure(markdown):
         return markdown
     if _PLAIN.fullmatch(markdown):
-        return markdown.replace("`", "")
+        return markdown.replace("`", "").replace("\n\n", "\n")
     try:
         return dialect.block_words(markdown)
     except Exception:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from incidents.errors import BadParameter
 from incidents.search.korean import PARTICLES, Word, fold, words
@@ -77,6 +78,7 @@ class SearchQuery:
         return bool(self.clauses)
 
 
+@lru_cache(maxsize=256)  # a page asks for the reader's own several times
 def parse_query(text: str, *, is_as_typed: bool = False) -> SearchQuery:
     """Return the query that a reader means.
 

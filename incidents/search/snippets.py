@@ -7,10 +7,10 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from html import escape
 from itertools import accumulate
 
 import numpy as np
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from incidents.search.base import SearchDocument, Snippet
@@ -345,7 +345,7 @@ def _marked(text: str, spans: Sequence[Span]) -> SafeString:
     out: list[str] = []
     done = 0
     for start, end in spans:
-        out += [str(escape(text[done:start])), "<mark>", str(escape(text[start:end])), "</mark>"]
+        out += (escape(text[done:start]), "<mark>", escape(text[start:end]), "</mark>")
         done = end
-    out.append(str(escape(text[done:])))
+    out.append(escape(text[done:]))
     return mark_safe(" ".join("".join(out).split("\n")))  # every piece is escaped above
