@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
+from django.core.handlers.wsgi import get_path_info
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -64,28 +65,41 @@ def client_address(request: HttpRequest) -> str:
         return str(request.META.get("REMOTE_ADDR", ""))
 
 
+def observe_kept(meta: Mapping[str, Any], status: int, seconds: float, known: str) -> None:
+    """Log and count an answer that was given before Django made a request of the question; `known` is its ID."""
+    if settings.LOG_REQUESTS or seconds >= SLOW_SECONDS or get_metrics():
+        token = REQUEST_ID.set(known)
+        try:
+            _note(meta["REQUEST_METHOD"], get_path_info(meta), "kept", status, seconds)
+        finally:
+            REQUEST_ID.reset(token)
+
+
 def _observe(request: HttpRequest, status: int, seconds: float) -> None:
-    """Log the answer where that is wanted, or where it took long, and count it. Neither sees the query."""
-    metrics = get_metrics()
-    is_slow = seconds >= SLOW_SECONDS
-    if not (settings.LOG_REQUESTS or is_slow or metrics):
+    if not (settings.LOG_REQUESTS or seconds >= SLOW_SECONDS or get_metrics()):
         return
     match = request.resolver_match
     unresolved = "static" if request.path.startswith(settings.STATIC_URL) else "kept"  # kept: by the page cache
     view = (match.view_name or "other") if match else unresolved
-    method = request.method if request.method in METHODS else "other"
+    _note(request.method if request.method in METHODS else "other", request.path, view, status, seconds)
+
+
+def _note(method: str | None, path: str, view: str, status: int, seconds: float) -> None:
+    """Log the answer where that is wanted, or where it took long, and count it. Neither sees the query."""
+    metrics = get_metrics()
+    is_slow = seconds >= SLOW_SECONDS
     if settings.LOG_REQUESTS or is_slow:
         milliseconds = round(seconds * 1000, 1)
         logger.log(
             logging.WARNING if is_slow else logging.INFO,
             "%s %s %s %s ms",
             method,
-            _printable(request.path),
+            _printable(path),
             status,
             milliseconds,
             extra={
                 "method": method,
-                "path": _printable(request.path),
+                "path": _printable(path),
                 "status": status,
                 "milliseconds": milliseconds,
                 "view": view,

@@ -10,15 +10,17 @@ CSRF token, a cookie of their own or a header that forbids it. Everything else p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
+from django.core.handlers.wsgi import get_str_from_wsgi
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, parse_cookie
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import parse_etags, parse_http_date_safe
@@ -43,7 +45,29 @@ SUFFIXES: Final = {"br": "-br", "gzip": "-gz", "identity": ""}
 MEMORY_BYTES: Final = 24 * 1024 * 1024
 LARGEST: Final = 2 * 1024 * 1024  # bytes of a body; larger ones are exports and whole volumes, read once
 
+KEPT: Final = "kb.kept"  # in a request's environment: under what its answer is kept
+
 Handler = Callable[[HttpRequest], HttpResponseBase]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Under what an answer is kept: the program and revision, the hash of what it depends on, its encoding, its origin."""
+
+    epoch: str
+    key: str
+    encoding: str
+    origin: str
+
+    @classmethod
+    def of(cls, revision: int, parts: tuple[str, ...], meta: Mapping[str, Any]) -> Kept:
+        """Return it for what views see of a request at a revision."""
+        return cls(
+            f"{program_fingerprint()[:8]}-{revision}",
+            answer_key(str(revision), *parts),
+            accepted_encoding(meta.get("HTTP_ACCEPT_ENCODING", "")),
+            parts[0],
+        )
 
 
 class PageCacheMiddleware:
@@ -55,26 +79,31 @@ class PageCacheMiddleware:
         program_fingerprint()  # at the start, not in the first request
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        parts = _what_views_see(request)
-        revision = _revision(request) if parts is not None else None
+        meta = request.META
+        try:
+            origin = f"{request.scheme}://{request.get_host()}"
+        except DisallowedHost:
+            return self.get_response(request)  # refused further inside, with the page that says so
+        parts = what_views_see(meta, origin)
+        revision = present_revision(meta) if parts is not None else None
         if parts is None or revision is None:
             return self.get_response(request)
-        epoch = f"{program_fingerprint()[:8]}-{revision}"
-        key = answer_key(str(revision), *parts)
-        if _has_already(request, key):
-            return _not_modified(request.META["HTTP_IF_NONE_MATCH"], key)
-        encoding = accepted_encoding(request.META.get("HTTP_ACCEPT_ENCODING", ""))
-        answer = self._stored(epoch, key, encoding)
+        kept = Kept.of(revision, parts, meta)
+        if has_already(meta, kept.key):
+            meta[KEPT] = kept
+            return _not_modified(meta["HTTP_IF_NONE_MATCH"], kept.key)
+        answer = self._stored(kept.epoch, kept.key, kept.encoding)
         if answer is None:
             response = self.get_response(request)
             if (
                 not isinstance(response, HttpResponse)
                 or not _may_be_kept(request, response)
-                or _revision(request) != revision
+                or present_revision(meta) != revision
             ):
                 return response
-            answer = _finished(response, key, encoding)
-            self.store.put(epoch, key + SUFFIXES[encoding], answer)
+            answer = _finished(response, kept.key, kept.encoding)
+            self.store.put(kept.epoch, kept.key + SUFFIXES[kept.encoding], answer)
+        meta[KEPT] = kept
         return _answered(request, answer)
 
     def _stored(self, epoch: str, key: str, encoding: str) -> StoredAnswer | None:
@@ -101,39 +130,38 @@ def _shared_store() -> SharedStore | None:
     return FileStore(settings.DATA_DIR / "cache" / "pages", limit) if limit else None
 
 
-def _what_views_see(request: HttpRequest) -> tuple[str, ...] | None:
-    """Return everything of a request that its answer may depend on; None where the answer is one person's."""
-    meta = request.META
-    if settings.DEBUG or request.method not in {"GET", "HEAD"} or request.path_info.startswith(LEFT_ALONE):
+def what_views_see(meta: Mapping[str, Any], origin: str) -> tuple[str, ...] | None:
+    """Return everything of a request that its answer may depend on; None where the answer is one person's.
+
+    `meta` is the WSGI environment, `origin` the scheme and host that the request was made to.
+    """
+    path = meta.get("PATH_INFO", "")
+    if settings.DEBUG or meta["REQUEST_METHOD"] not in {"GET", "HEAD"} or path.startswith(LEFT_ALONE):
         return None
     if "HTTP_AUTHORIZATION" in meta:
         return None
     language, theme = settings.LANGUAGE_CODE, ""
     if "HTTP_COOKIE" in meta:
-        cookies = request.COOKIES
+        cookies = parse_cookie(get_str_from_wsgi(meta, "HTTP_COOKIE", ""))
         if settings.SESSION_COOKIE_NAME in cookies or settings.CSRF_COOKIE_NAME in cookies or "messages" in cookies:
             return None
         asked = cookies.get(settings.LANGUAGE_COOKIE_NAME, "")
         language = asked if asked in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
         theme = cookies.get("theme", "")
         theme = theme if theme in THEMES else ""
-    try:
-        host = request.get_host()
-    except DisallowedHost:
-        return None  # refused further inside, with the page that says so
     accept = meta.get("HTTP_ACCEPT", "")
     return (
-        f"{request.scheme}://{host}",
-        request.path_info,
+        origin,
+        path,
         meta.get("QUERY_STRING", ""),
         language,
         theme,
         # What browsers and scripts say where any page will do; every other wish is a representation of its own.
         "" if accept in {"", "*/*"} or accept.startswith("text/html,") else accept,
         *(meta.get(name, "") for name in HTMX_KEYS),
-        _listing_before(meta.get("HTTP_REFERER", ""), host),
+        _listing_before(meta.get("HTTP_REFERER", ""), origin.partition("://")[2]),
         # A record says on which day it was read, for those who cite it.
-        datetime.now(UTC).date().isoformat() if request.path_info.startswith("/incidents/") else "",
+        datetime.now(UTC).date().isoformat() if path.startswith("/incidents/") else "",
     )
 
 
@@ -148,31 +176,26 @@ def _listing_before(referer: str, host: str) -> str:
     return f"{parts.path}?{parts.query}" if parts.netloc == host else ""
 
 
-def _revision(request: HttpRequest) -> int | None:
+def present_revision(meta: Mapping[str, Any]) -> int | None:
     """Return the revision that an answer is made from now; None where it can't be told, or the index can't follow."""
     try:
         revision = LibraryState.objects.current_revision()
-        if (
-            _searches(request)
-            and get_search_backend().revision() != revision
-            and fresh_backend().revision() != revision
-        ):
+        if _searches(meta) and get_search_backend().revision() != revision and fresh_backend().revision() != revision:
             return None
     except (DatabaseError, SearchUnavailable, LibraryState.DoesNotExist):
         return None
     return revision
 
 
-def _searches(request: HttpRequest) -> bool:
+def _searches(meta: Mapping[str, Any]) -> bool:
     """Return whether the answer may come from the search index, which can be a moment behind the database."""
-    meta = request.META
     asked = meta.get("QUERY_STRING", "") + meta.get("HTTP_REFERER", "")
-    return "q=" in asked or "q%3D" in asked or "q%3d" in asked or request.path_info == "/patterns/"
+    return "q=" in asked or "q%3D" in asked or "q%3d" in asked or meta.get("PATH_INFO") == "/patterns/"
 
 
-def _has_already(request: HttpRequest, key: str) -> bool:
+def has_already(meta: Mapping[str, Any], key: str) -> bool:
     """Return whether the client holds this answer, in whatever encoding."""
-    header = request.META.get("HTTP_IF_NONE_MATCH", "")
+    header = meta.get("HTTP_IF_NONE_MATCH", "")
     return (
         bool(header)
         and key in header

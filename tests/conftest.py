@@ -53,7 +53,10 @@ def own_search(request: pytest.FixtureRequest, tmp_path: Path) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def own_cache() -> None:
     """No answer of one test for another's question."""
-    settings.CACHES = {**settings.CACHES, "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "tests"}}
+    settings.CACHES = {
+        **settings.CACHES,
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "tests"},
+    }
 
 
 @pytest.fixture(scope="session", autouse=True)
