@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from ipaddress import ip_address
 from time import perf_counter
 from typing import Any, Final
@@ -20,6 +21,9 @@ logger = logging.getLogger("incidents.requests")
 
 SLOW_SECONDS: Final = 2.0
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+OF_NOT_MODIFIED: Final = frozenset(
+    {"cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary"}
+)
 PERMISSIONS: Final = ", ".join(
     f"{feature}=()"
     for feature in (
@@ -47,13 +51,23 @@ class EdgeMiddleware:
         try:
             response = self.get_response(request)
             seconds = perf_counter() - started
+            if response.status_code == HTTPStatus.NOT_MODIFIED:
+                _leave_to_the_stored(response)
+            else:
+                response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+                response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
             response.headers["X-Request-ID"] = known
-            response.headers.setdefault("Permissions-Policy", PERMISSIONS)
-            response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
             _observe(request, response.status_code, seconds)
         finally:
             REQUEST_ID.reset(token)
         return response
+
+
+def _leave_to_the_stored(response: HttpResponseBase) -> None:
+    """Take from a 304 what the client's stored answer says already (RFC 9110, 15.4.5): policies, types, lengths."""
+    for name in list(response.headers):
+        if name.lower() not in OF_NOT_MODIFIED and not name.lower().startswith(("access-control-", "ratelimit")):
+            del response.headers[name]
 
 
 def client_address(request: HttpRequest) -> str:
