@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from ipaddress import ip_address
 from time import perf_counter
@@ -79,7 +79,7 @@ def client_address(request: HttpRequest) -> str:
         return str(request.META.get("REMOTE_ADDR", ""))
 
 
-def observe_kept(meta: Mapping[str, Any], status: int, seconds: float, known: str) -> None:
+def observe_kept(meta: dict[str, Any], status: int, seconds: float, known: str) -> None:
     """Log and count an answer that was given before Django made a request of the question; `known` is its ID."""
     if settings.LOG_REQUESTS or seconds >= SLOW_SECONDS or get_metrics():
         token = REQUEST_ID.set(known)

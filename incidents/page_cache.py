@@ -10,7 +10,7 @@ CSRF token, a cookie of their own or a header that forbids it. Everything else p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -60,7 +60,7 @@ class Kept:
     origin: str
 
     @classmethod
-    def of(cls, revision: int, parts: tuple[str, ...], meta: Mapping[str, Any]) -> Kept:
+    def of(cls, revision: int, parts: tuple[str, ...], meta: dict[str, Any]) -> Kept:
         """Return it for what views see of a request at a revision."""
         return cls(
             f"{program_fingerprint()[:8]}-{revision}",
@@ -130,7 +130,7 @@ def _shared_store() -> SharedStore | None:
     return FileStore(settings.DATA_DIR / "cache" / "pages", limit) if limit else None
 
 
-def what_views_see(meta: Mapping[str, Any], origin: str) -> tuple[str, ...] | None:
+def what_views_see(meta: dict[str, Any], origin: str) -> tuple[str, ...] | None:
     """Return everything of a request that its answer may depend on; None where the answer is one person's.
 
     `meta` is the WSGI environment, `origin` the scheme and host that the request was made to.
@@ -176,7 +176,7 @@ def _listing_before(referer: str, host: str) -> str:
     return f"{parts.path}?{parts.query}" if parts.netloc == host else ""
 
 
-def present_revision(meta: Mapping[str, Any]) -> int | None:
+def present_revision(meta: dict[str, Any]) -> int | None:
     """Return the revision that an answer is made from now; None where it can't be told, or the index can't follow."""
     try:
         revision = LibraryState.objects.current_revision()
@@ -187,13 +187,13 @@ def present_revision(meta: Mapping[str, Any]) -> int | None:
     return revision
 
 
-def _searches(meta: Mapping[str, Any]) -> bool:
+def _searches(meta: dict[str, Any]) -> bool:
     """Return whether the answer may come from the search index, which can be a moment behind the database."""
     asked = meta.get("QUERY_STRING", "") + meta.get("HTTP_REFERER", "")
     return "q=" in asked or "q%3D" in asked or "q%3d" in asked or meta.get("PATH_INFO") == "/patterns/"
 
 
-def has_already(meta: Mapping[str, Any], key: str) -> bool:
+def has_already(meta: dict[str, Any], key: str) -> bool:
     """Return whether the client holds this answer, in whatever encoding."""
     header = meta.get("HTTP_IF_NONE_MATCH", "")
     return (

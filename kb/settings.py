@@ -65,6 +65,8 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "kb.urls"
 WSGI_APPLICATION = "kb.wsgi.application"
+# What stands before Django; with a replica, which database answers is decided within.
+WSGI_FRONTS = [] if env_str("DATABASE_REPLICA_URL") else ["incidents.page_front.PageFront"]
 ASGI_APPLICATION = "kb.asgi.application"
 
 TEMPLATES: list[dict[str, Any]] = [

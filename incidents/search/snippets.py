@@ -198,7 +198,7 @@ def _skeletons(text: str) -> tuple[str, str]:
     index = np.where((codes >= FIRST_SYLLABLE) & (codes <= LAST_SYLLABLE), codes - FIRST_SYLLABLE, 0)
     return tuple(
         (codes - index % step).tobytes().decode("utf-32-le", "surrogatepass") for step in (FINALS, FINALS * VOWELS)
-    )  # type: ignore[return-value]
+    )
 
 
 def _places(text: str, term: str) -> Iterator[int]:
