@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
@@ -52,6 +53,12 @@ PARAMETERS: Final = (
     "page_size",
     "page",
 )
+
+
+@lru_cache(maxsize=16_384)
+def _quoted(slug: str) -> str:
+    """Return a value's name as it stands in addresses: there are thousands of them, on every page again."""
+    return quote_plus(slug)
 
 
 def encode_query(pairs: list[tuple[str, str]]) -> str:
@@ -129,7 +136,7 @@ class ListingParams:
         chosen = self.values.get(facet_name, ())
         mark = Value(pk=0, slug=PLACE, label="", label_en="", group="", position=0)
         before, _, after = self.query(values={**self.values, facet_name: (*chosen, mark)}).rpartition(quote_plus(PLACE))
-        return lambda slug: f"{before}{quote_plus(slug)}{after}"
+        return lambda slug: f"{before}{_quoted(slug)}{after}"
 
     def without_bounds(self, *names: str) -> ListingParams:
         return self.changed(bounds={name: number for name, number in self.bounds.items() if name not in names})

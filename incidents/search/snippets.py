@@ -20,10 +20,11 @@ from incidents.search.query import SearchQuery
 from incidents.search.thesaurus import Thesaurus
 
 LENGTH = 160  # characters of a snippet, about two lines of a card
+FAR = 400  # characters to look back for a sentence's beginning
 FIELDS = ("symptom", "cause", "trigger", "contributing_factors", "detection", "actions", "follow_ups", "lesson")
 
 _SENTENCE_END = re.compile(r"[.!?。…][\"'”’)\]]*\s+|\n+")
-_ODD = re.compile(r"(?s:.)?[^\x00-\x7f가-힣·…]+")  # and what comes before, which may be marked by it
+_ODD = re.compile(r"[^\x00-\x7f가-힣·…]+")
 FIRST_SYLLABLE, LAST_SYLLABLE = ord("가"), ord("힣")
 FINALS, VOWELS = 28, 21  # a syllable's code is (onset * VOWELS + vowel) * FINALS + final
 # After a word of two syllables or more these are particles and no part of another word.
@@ -43,7 +44,7 @@ def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     is_shifted = False
     done = 0
     for odd in _ODD.finditer(text):
-        start = odd.start()
+        start = max(done, odd.start() - 1)  # what stands before may be marked by it
         out.append(text[done:start].lower())
         offsets.extend(range(done, start))
         while start < odd.end():
@@ -268,24 +269,36 @@ def snippet(query: SearchQuery, thesaurus: Thesaurus, document: SearchDocument) 
     if not spans:
         name = next((name for name in FIELDS if document.sections.get(name)), "symptom")
         return Snippet(name, _cut(document.sections.get(name, ""), 0, []))
-    best = (-1.0, 0, 0)  # every span lies in a sentence, so one of them is better
+    best = (-1.0, 0, 0)
     place = 0
-    for start, end in _sentences(whole):
+    while place < len(spans):
+        start, end = _sentence_around(whole, spans[place][0])
         first = place
         while place < len(spans) and spans[place][0] < end:
             place += 1
         inside = spans[first:place]
-        if inside:
-            order = bisect_right(starts, start) - 1
-            score = (
-                len({term for _, _, term in inside}) + 0.05 * min(len(inside), 5) - 0.01 * FIELDS.index(names[order])
-            )
-            if score > best[0]:
-                best = (score, order, start)
+        order = bisect_right(starts, start) - 1
+        score = len({term for _, _, term in inside}) + 0.05 * min(len(inside), 5) - 0.01 * FIELDS.index(names[order])
+        if score > best[0]:
+            best = (score, order, start)
     _, order, start = best
     offset, end = starts[order], starts[order + 1]
     marks = [(a - offset, b - offset) for a, b, _ in spans if offset <= a < end]
     return Snippet(names[order], _cut(document.sections[names[order]], start - offset, marks))
+
+
+def _sentence_around(text: str, offset: int) -> Span:
+    """Return the sentence that an offset lies in."""
+    near = offset - FAR
+    while True:
+        start = max(near, 0)
+        for match in _SENTENCE_END.finditer(text, start, offset):
+            start = match.end()
+        if start > near or near <= 0:
+            break
+        near -= FAR  # a sentence that long
+    match = _SENTENCE_END.search(text, offset)
+    return start, match.start() + (text[match.start()] != "\n") if match else len(text)
 
 
 def _sentences(text: str) -> list[Span]:

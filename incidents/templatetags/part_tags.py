@@ -57,7 +57,7 @@ def _facet_option(option: FacetOption, name: str, path: str, language: str | Non
         return {"option": marked, "name": name, "path": path}
 
     key = (name, option.value, option.label, option.is_selected, not count, not query, path, language)
-    return OPTIONS.pieces(key, context).filled((escape(option.toggle_query), str(option.count)))
+    return OPTIONS.pieces(key, context).filled((escape(option.toggle_query) if query else "", str(option.count)))
 
 
 @register.simple_tag
