@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from incidents.catalogue import Catalogue
 from incidents.models import Incident
 from incidents.part_cache import Lru
 from incidents.search import SearchDocument
@@ -14,6 +15,12 @@ from incidents.search_documents import row_documents
 KEPT = 2_048  # records, about 5 kB each
 
 _documents: Lru[SearchDocument] = Lru(KEPT)
+
+
+def keep_newest(catalogue: Catalogue) -> None:
+    """Read as many of the newest records as are kept: before a server forks, for all of its processes."""
+    rows = catalogue.order("newest")[:KEPT]
+    documents_of(dict(zip(catalogue.keys.pks[rows].tolist(), catalogue.keys.revisions[rows].tolist(), strict=True)))
 
 
 def documents_of(revisions: Mapping[int, int]) -> dict[int, SearchDocument]:

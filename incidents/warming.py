@@ -14,12 +14,15 @@ from incidents.catalogue import get_catalogue
 from incidents.errors import UserError
 from incidents.indexing import fresh_backend
 from incidents.listing import build_listing
+from incidents.row_texts import keep_newest
 from incidents.search import parse_query
 
 logger = logging.getLogger(__name__)
 
 TEMPLATES = ("incidents/home.html", "incidents/incident_list.html", "incidents/incident_detail.html", "error.html")
 WORDS = "인증서 만료 etcd"  # any search loads the analyser, the dictionary and the index's lists of terms
+
+MISSPELT = "인증셔"  # the list of all words, by their letters, from which corrections are taken
 
 
 def warm_up() -> None:
@@ -33,9 +36,11 @@ def warm_up() -> None:
         loader.get_template(name)
     try:
         get_catalogue()
-        fresh_backend().search(parse_query(WORDS))
+        for words in (WORDS, MISSPELT):
+            fresh_backend().search(parse_query(words))
         listing = build_listing(QueryDict(f"q={WORDS.split()[0]}"))
         _ = listing.rows, listing.facets
+        keep_newest(get_catalogue())
     except (DatabaseError, UserError, OSError) as error:
         logger.warning("not everything could be loaded before the workers start: %s", error)
     finally:

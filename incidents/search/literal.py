@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.documents import TermPlaces
-from incidents.search.postings import SECTION_BITS
+from incidents.search.postings import SECTION_BITS, contains
 
 WHOLE_ANYWAY = 4  # syllables: a piece of text so long doesn't straddle two words by chance
 _SECTION_BITS = 4  # bits of a section's number in `LiteralIndex.where`
@@ -90,8 +90,8 @@ class LiteralIndex:
         borders = np.append(self.borders, np.iinfo(np.int64).max)
         after_start = np.searchsorted(borders, starts, "right")
         is_clear = borders[after_start] >= ends
-        begins = np.isin(starts, self.starts) | np.isin(starts, self.borders)
-        finishes = np.isin(ends + 1, self.starts) | (ends == len(self.text) - 1) | np.isin(ends, self.borders)
+        begins = contains(self.starts, starts) | contains(self.borders, starts)
+        finishes = contains(self.starts, ends + 1) | (ends == len(self.text) - 1) | contains(self.borders, ends)
         result: NDArray[np.bool_] = is_clear | (begins & finishes)
         return result
 
