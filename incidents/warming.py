@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 
+from django.conf import settings
 from django.db import DatabaseError, connections
 from django.http import QueryDict
 from django.template import loader
@@ -19,7 +20,6 @@ from incidents.search import parse_query
 
 logger = logging.getLogger(__name__)
 
-TEMPLATES = ("incidents/home.html", "incidents/incident_list.html", "incidents/incident_detail.html", "error.html")
 WORDS = "인증서 만료 etcd"  # any search loads the analyser, the dictionary and the index's lists of terms
 
 MISSPELT = "인증셔"  # the list of all words, by their letters, from which corrections are taken
@@ -32,14 +32,15 @@ def warm_up() -> None:
     first request, which also says what is wrong.
     """
     _ = get_resolver().reverse_dict
-    for name in TEMPLATES:
-        loader.get_template(name)
+    templates = settings.BASE_DIR / "templates"
+    for path in templates.rglob("*.html"):
+        loader.get_template(str(path.relative_to(templates)))
     try:
         get_catalogue()
         for words in (WORDS, MISSPELT):
             fresh_backend().search(parse_query(words))
         listing = build_listing(QueryDict(f"q={WORDS.split()[0]}"))
-        _ = listing.rows, listing.facets
+        loader.get_template("incidents/incident_list.html").render({"listing": listing, "jump": None})
         keep_newest(get_catalogue())
     except (DatabaseError, UserError, OSError) as error:
         logger.warning("not everything could be loaded before the workers start: %s", error)
