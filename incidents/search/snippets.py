@@ -27,6 +27,19 @@ _SENTENCE_END = re.compile(r"[.!?。…][\"'”’)\]]*\s+|\n+")
 _ODD = re.compile(r"[^\x00-\x7f가-힣·…]+")
 FIRST_SYLLABLE, LAST_SYLLABLE = ord("가"), ord("힣")
 FINALS, VOWELS = 28, 21  # a syllable's code is (onset * VOWELS + vowel) * FINALS + final
+_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+# What a stem's last vowel becomes before endings: 하 → 해, 오 → 와, 되 → 돼, 끄 → 꺼, 지 → 져, 그렇 → 그래.
+_CHANGES = {
+    "ㅏ": "ㅏㅐ",
+    "ㅑ": "ㅑㅒ",
+    "ㅓ": "ㅓㅐㅔ",
+    "ㅕ": "ㅕㅖ",
+    "ㅗ": "ㅗㅘ",
+    "ㅚ": "ㅚㅙ",
+    "ㅜ": "ㅜㅝㅓ",
+    "ㅡ": "ㅡㅓㅏ",
+    "ㅣ": "ㅣㅕ",
+}
 # After a word of two syllables or more these are particles and no part of another word.
 SURE_PARTICLES = frozenset(
     "은 는 을 를 에 의 와 에서 에는 에서는 으로 으로는 까지 부터 에게 에게는 보다 마다 에도 와의 에서의".split()
@@ -94,9 +107,9 @@ class Highlighter:
             if _ends(folded, term, at)
         ]
         if self._stems:
-            syllables, onsets = _skeletons(folded)
+            opened = _opened(folded)
             for stem in self._stems:
-                candidates += [(at, at + stem.length, stem.term) for at in stem.places(syllables, onsets)]
+                candidates += [(at, at + stem.length, stem.term) for at in stem.places(opened)]
         candidates.sort(key=lambda candidate: (candidate[0], -candidate[1]))
         found: list[tuple[int, int, str]] = []
         for start, end, term in candidates:
@@ -146,32 +159,26 @@ class Highlighter:
 
 
 class _Stem:
-    """A verb's written stems: 멈추다 → 멈추, 멈춤, 멈췄. Finals may differ, and in the last syllable all but its onset."""
+    """A verb's written stems: 멈추다 → 멈추, 멈춤, 멈춰. Finals may differ, and the last vowel as endings change it."""
 
     def __init__(self, term: str) -> None:
         self.term = term
         self.length = len(term) - 1
-        self._head = "".join(map(_open, term[:-2]))
-        self._onset = _onset(term[-2])
+        head, last = "".join(map(_open, term[:-2])), ord(_open(term[-2]))
+        vowel = (last - FIRST_SYLLABLE) // FINALS % VOWELS
+        self._forms = tuple(
+            head + chr(last + (_VOWELS.index(other) - vowel) * FINALS)
+            for other in _CHANGES.get(_VOWELS[vowel], _VOWELS[vowel])
+        )
 
-    def places(self, syllables: str, onsets: str) -> Iterator[int]:
-        """Yield where the stem may stand, given a text's open syllables and its onsets."""
-        if not self._head:
-            yield from _places(onsets, self._onset)
-            return
-        width = len(self._head)
-        for at in _places(syllables, self._head):
-            if onsets[at + width : at + width + 1] == self._onset:
-                yield at
+    def places(self, opened: str) -> Iterator[int]:
+        """Yield where the stem may stand in a text whose syllables are opened."""
+        for form in self._forms:
+            yield from _places(opened, form)
 
     def is_at(self, run: str, start: int) -> bool:
         """Return whether the stem may stand at an offset of a run of Hangul."""
-        piece = run[start : start + self.length]
-        return (
-            len(piece) == self.length
-            and "".join(map(_open, piece[:-1])) == self._head
-            and _onset(piece[-1]) == self._onset
-        )
+        return "".join(map(_open, run[start : start + self.length])) in self._forms
 
 
 def is_hangul(character: str) -> bool:
@@ -188,18 +195,11 @@ def _open(syllable: str) -> str:
     return chr(ord(syllable) - (ord(syllable) - FIRST_SYLLABLE) % FINALS)
 
 
-def _onset(syllable: str) -> str:
-    """Return the first syllable that begins with the same consonant."""
-    return chr(ord(syllable) - (ord(syllable) - FIRST_SYLLABLE) % (FINALS * VOWELS))
-
-
-def _skeletons(text: str) -> tuple[str, str]:
-    """Return a text with each Hangul syllable opened, and one with each reduced to its onset; offsets stay."""
+def _opened(text: str) -> str:
+    """Return a text with each Hangul syllable opened; offsets stay."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     index = np.where((codes >= FIRST_SYLLABLE) & (codes <= LAST_SYLLABLE), codes - FIRST_SYLLABLE, 0)
-    return tuple(
-        (codes - index % step).tobytes().decode("utf-32-le", "surrogatepass") for step in (FINALS, FINALS * VOWELS)
-    )
+    return (codes - index % FINALS).tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _places(text: str, term: str) -> Iterator[int]:
