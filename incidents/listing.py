@@ -159,7 +159,7 @@ class Listing:
         self.selection = selection
         self._found = found
         self._query = parse_query(found.interpretation.query if found else "")
-        self._partial_rows: IntArray = np.empty(0, dtype=np.int64)
+        self._unsearched = selection  # what the choices leave without the words
         if found is None:
             self._full_rows = selection.ordered_rows(params.sort)
         else:
@@ -169,16 +169,23 @@ class Listing:
                 self._full_rows = ranked[self.selection.mask[ranked]]
             else:
                 self._full_rows = self.selection.ordered_rows(params.sort)
-            partial = selection.catalogue.rows_of(found.following(len(self._full_rows)))
-            self._partial_rows = partial[selection.mask[partial]]
         if params.group:
             self._full_rows = self._grouped(self._full_rows)
-        if params.page > self.page_count:
+        if params.page > 1 and params.page > self.page_count:
             raise NotFound(
                 gettext("없는 페이지입니다: %(page)s (마지막: %(last)s)")
                 % {"page": params.page, "last": self.page_count},
                 fields={"page": f"마지막 페이지는 {self.page_count}입니다."},
             )
+
+    @cached_property
+    def _partial_rows(self) -> IntArray:
+        """What follows the full matches; sought when first asked for, as it takes longer than counting those."""
+        if self._found is None:
+            return np.empty(0, dtype=np.int64)
+        partial = self.catalogue.rows_of(self._found.following(self.count))
+        kept: IntArray = partial[self._unsearched.mask[partial]]
+        return kept
 
     # What was found
 
