@@ -91,6 +91,7 @@ class Row:
     pk: int
     revision: int
     card: RowCard
+    title: str
     title_html: SafeString
     snippet: Snippet | None
     match: str
@@ -344,6 +345,7 @@ class Listing:
                     pk=pk,
                     revision=document.revision,
                     card=card,
+                    title=title,
                     title_html=title_html,
                     snippet=snippets.get(pk),
                     match="partial" if is_partial else "all",

@@ -77,8 +77,8 @@ def breadcrumbs(trail: Sequence[tuple[str, str]]) -> Json:
     }
 
 
-def collection(base_url: str, url: str, name: str, incidents: Sequence[Any], total: int) -> Json:
-    """Return a list of records; `incidents` are those on the page, `total` is the whole list's number."""
+def collection(base_url: str, url: str, name: str, entries: Sequence[tuple[str, str]], total: int) -> Json:
+    """Return a list of records; `entries` are (title, path) of those on the page, `total` is the whole list's number."""
     return {
         "@context": CONTEXT,
         "@type": "CollectionPage",
@@ -93,10 +93,10 @@ def collection(base_url: str, url: str, name: str, incidents: Sequence[Any], tot
                 {
                     "@type": "ListItem",
                     "position": place,
-                    "name": incident.title,
-                    "url": base_url + incident.get_absolute_url(),
+                    "name": title,
+                    "url": base_url + path,
                 }
-                for place, incident in enumerate(incidents, start=1)
+                for place, (title, path) in enumerate(entries, start=1)
             ],
         },
     }

@@ -51,7 +51,8 @@ def record_data(incident: Any) -> SafeString:
 def collection_data(listing: Any, name: str, url: str, parent: str = "", parent_url: str = "") -> SafeString:
     """Say what a list's page is; `parent` is the index that it belongs to, its address a path."""
     steps = [(str(parent), settings.BASE_URL + parent_url)] if parent else []  # a label may be lazy
-    page = data.collection(settings.BASE_URL, url, name, listing.incidents, listing.count)
+    entries = [(row.title, row.card.url) for row in listing.rows]
+    page = data.collection(settings.BASE_URL, url, name, entries, listing.count)
     return json_ld(page, _trail(*steps, (name, url)))
 
 
