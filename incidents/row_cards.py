@@ -35,10 +35,11 @@ def row_cards(catalogue: Catalogue, rows: IntArray) -> list[RowCard]:
     language = get_language()
     address = reverse("incidents:incident_detail", args=[NO_ID])  # one for all: they differ in the ID alone
 
-    def labels(facet: str) -> list[str]:
+    def labels(facet: str, unknown: str = "") -> list[str]:
         by_pk = catalogue.vocabularies[facet].by_pk
         terms = catalogue.columns[facet].first(len(catalogue))[rows].tolist()
-        return [_label(by_pk.get(term), language) for term in terms]
+        values = [by_pk.get(term) for term in terms]
+        return [_label(value, language) if value and value.slug != unknown else "" for value in values]
 
     columns = zip(
         keys.numbers[rows].tolist(),
@@ -47,7 +48,7 @@ def row_cards(catalogue: Catalogue, rows: IntArray) -> list[RowCard]:
         labels("organization"),
         labels("cause"),
         labels("component"),
-        labels("detection"),
+        labels("detection", DetectionMethod.UNKNOWN),
         strict=True,
     )
     cards = []
@@ -68,7 +69,5 @@ def row_cards(catalogue: Catalogue, rows: IntArray) -> list[RowCard]:
     return cards
 
 
-def _label(value: Value | None, language: str | None) -> str:
-    if value is None or value.slug == DetectionMethod.UNKNOWN:
-        return ""
+def _label(value: Value, language: str | None) -> str:
     return term_label(value.label, value.label_en, value.slug, language)
