@@ -34,6 +34,7 @@ from incidents.search.reader import IndexReader
 from incidents.search.service import SearchService
 from incidents.search.token_cache import TokenCache
 from incidents.search.whoosh_codec import Places, PlacesCodec
+from incidents.search.whoosh_files import open_to_read
 from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_files, pack_facts, write_literal
 
 logger = logging.getLogger(__name__)
@@ -88,6 +89,7 @@ class WhooshBackend(SearchService, SearchBackend):
         self._state_path = self.folder / "state.json"
         use_folder(self.folder / "analyser")
         self._open_lock = threading.Lock()
+        self._read_lock = threading.RLock()  # segment files are read by seeking, and generations share segments
         self._seen: tuple[int, int, int] | None = None  # identity of the state file that `_state` was read from
         self._state: _State | None = None
         self._reader: WhooshReader | None = None
@@ -140,7 +142,7 @@ class WhooshBackend(SearchService, SearchBackend):
     def _open_index(self, state: _State) -> None:
         for _ in range(5):  # a writer may take the files of the generation away while it is being opened
             try:
-                whole = index.open_dir(str(self.folder / state.folder))
+                whole = open_to_read(self.folder / state.folder)
                 info = whole._read_toc()
                 known = {}
                 segments, deleted = [], []
@@ -155,7 +157,7 @@ class WhooshBackend(SearchService, SearchBackend):
                 time.sleep(0.02)
         else:
             raise failure
-        self._reader = WhooshReader(segments, deleted)
+        self._reader = WhooshReader(segments, deleted, self._read_lock)
         self._segments = known
         self._reader_key = (state.folder, state.generation)
 

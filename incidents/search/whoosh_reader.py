@@ -171,12 +171,14 @@ class WhooshSegment:
 
 
 class WhooshReader(IndexReader):
-    """One generation: the segments' documents one after another, the rows of deleted ones empty.
+    """One generation: the segments' documents one after another, the rows of deleted ones empty. `lock` is held to read.
 
     is_damaged: set once reading failed; what is in memory already still answers, but the files are of no more use.
     """
 
-    def __init__(self, segments: Sequence[WhooshSegment], deleted: Sequence[Collection[int]]) -> None:
+    def __init__(
+        self, segments: Sequence[WhooshSegment], deleted: Sequence[Collection[int]], lock: threading.RLock
+    ) -> None:
         self.is_damaged = False
         self._segments = segments
         self._starts = np.concatenate(([0], np.cumsum([segment.count for segment in segments]))).astype(np.int64)
@@ -192,7 +194,7 @@ class WhooshReader(IndexReader):
             np.concatenate([np.empty((0, len(SECTIONS)), np.float32), *(segment.lengths for segment in segments)]),
             self._addresses,
         )
-        self._read_lock = threading.RLock()  # segment files are read by seeking
+        self._read_lock = lock
         self._words: dict[str, Postings] = {}
 
     def _addresses(self) -> dict[str, int]:
