@@ -26,6 +26,7 @@ from incidents.row_texts import documents_of
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.term_labels import term_label
 
+LOOSENED_WORDS = 10  # each is a search of its own; what is longer was pasted, and one word less of it helps nobody
 FREQUENT = 3  # components named in the sentence of the full view
 
 
@@ -528,7 +529,8 @@ class Listing:
                     )
                 )
         if self._found is not None:
-            for word, rest in self._query.without_each_word():
+            words = list(self._query.without_each_word())
+            for word, rest in words if len(words) <= LOOSENED_WORDS else ():
                 found.append(self._loosened("word", word, self.params.changed(q=rest, is_as_typed=False)))
         return tuple(sorted((one for one in found if one.count), key=lambda one: -one.count))
 

@@ -187,7 +187,8 @@ def read_params(
     page = _whole(data, "page", 1, 999_999_999, errors)
     page_size = _whole(data, "page_size", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, errors)
     if errors:
-        raise BadParameter(next(iter(errors.values())), fields=errors)
+        # Words that can't be read name no page that might be there: only they are no 404.
+        raise BadParameter(next(iter(errors.values())), fields=errors, names_nothing=errors.keys() != {"q"})
     params = ListingParams(
         q=q,
         is_as_typed=(data.get("as_typed") or "").strip() not in {"", "0"},

@@ -14,6 +14,9 @@ from typing import Final
 MAX_BYTES: Final = 64 * 1024
 MAX_WORDS: Final = 80  # distinct words that are looked up
 
+_ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+# What has no space for so long is cut: the patterns below go over it once for each of its signs.
+_RUN: Final = re.compile(r"\S{120}(?=\S)")
 _NOISE: Final = tuple(
     re.compile(pattern, flags)
     for pattern, flags in (
@@ -24,7 +27,6 @@ _NOISE: Final = tuple(
         (r"\b[IWEF]\d{4} (?=\d{2}:)", 0),  # klog: severity and day
         (r"\b\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?\b", 0),
         (r"\b\S+\.(?:go|py|java|rs|c|cc|cpp|rb|js|ts|php|ex|erl|cs|kt):\d+\b", 0),  # where it was logged
-        (r"\b[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE),
         (r"\S+@\S+\.\S+", 0),
         (r"(?<![\w:])(?:[0-9a-f]{1,4}:){3,7}[0-9a-f:.]*(?:/\d{1,3})?", re.IGNORECASE),  # IPv6
         (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\d{1,2})?\b", 0),  # IPv4
@@ -226,7 +228,8 @@ def log_words(text: str) -> tuple[str, ...]:
     Words that come often are no more telling than rare ones; the order is that of first appearance, with identifiers of
     several parts before their parts.
     """
-    plain = unicodedata.normalize("NFKC", text)
+    plain = unicodedata.normalize("NFKC", text[:MAX_BYTES])[:MAX_BYTES]
+    plain = _RUN.sub(r"\g<0> ", _ADDRESS.sub(" ", plain))
     for pattern in _NOISE:
         plain = pattern.sub(" ", plain)
     found: Counter[str] = Counter()

@@ -90,6 +90,7 @@ def parse_query(text: str, *, is_as_typed: bool = False) -> SearchQuery:
         raise BadParameter(
             f"검색어가 너무 깁니다. {MAX_CHARACTERS:,}자까지 검색할 수 있으니 핵심이 되는 줄만 남겨 주세요.",
             fields={"q": f"{MAX_CHARACTERS:,}자까지 쓸 수 있습니다."},
+            names_nothing=False,
         )
     shown = _clean(text)
     folded = fold(shown)
@@ -109,6 +110,7 @@ def parse_query(text: str, *, is_as_typed: bool = False) -> SearchQuery:
         raise BadParameter(
             f"검색어의 낱말이 너무 많습니다. {MAX_WORDS}개까지 검색할 수 있으니 핵심이 되는 말만 남겨 주세요.",
             fields={"q": f"낱말 {MAX_WORDS}개까지 쓸 수 있습니다."},
+            names_nothing=False,
         )
     named = _ID.match(folded)
     address = _URL.match(shown)
