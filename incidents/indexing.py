@@ -19,6 +19,7 @@ from incidents.errors import SearchUnavailable
 from incidents.models import Incident, LibraryState, is_followed_by
 from incidents.search import SearchBackend, SearchDocument, get_search_backend
 from incidents.search_documents import iterate_documents
+from incidents.search_terms import terms_at
 from incidents.states import Status
 from kb.router import reading_from_primary
 
@@ -33,14 +34,17 @@ _not_before: WeakKeyDictionary[SearchBackend, float] = WeakKeyDictionary()  # wh
 
 
 def fresh_backend() -> SearchBackend:
-    """Return the search backend after making sure that it knows the library's present revision.
+    """Return the search backend after making sure that it knows the library's present revision and the editors' words.
 
     Where another process is just writing, or the disk is full, the last good index answers.
     Raises SearchUnavailable where there is none.
     """
     backend = get_search_backend()
+    revision = LibraryState.objects.current_revision()
+    terms = terms_at(revision)
+    backend.use_terms(lambda: terms)
     is_usable = backend.is_usable()
-    if is_usable and backend.revision() == LibraryState.objects.current_revision():
+    if is_usable and backend.revision() == revision:
         return backend
     if time.monotonic() < _not_before.get(backend, 0.0):
         if is_usable:

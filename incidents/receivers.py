@@ -21,6 +21,7 @@ from incidents.models import (
     IncidentFactor,
     Organization,
     RelatedIncident,
+    SearchTerm,
     SlugRedirect,
     Source,
 )
@@ -59,6 +60,7 @@ def term_changed(instance: Any, raw: bool = False, created: bool = False, **kwar
 
 @receiver([post_save, post_delete], sender=Check)
 @receiver([post_save, post_delete], sender=SlugRedirect)
+@receiver([post_save, post_delete], sender=SearchTerm)
 def page_changed(instance: Any, raw: bool = False, **kwargs: Any) -> None:
     if not raw:
         mark_library_changed()

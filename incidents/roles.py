@@ -15,7 +15,9 @@ _EDITOR: dict[str, tuple[str, ...]] = {
     "source": _ALL,
     "relatedincident": _ALL,
     "organization": ("add", "view"),
-    **dict.fromkeys(("cause", "component", "factor", "detectionmethod", "check", "slugredirect"), ("view",)),
+    **dict.fromkeys(
+        ("cause", "component", "factor", "detectionmethod", "check", "slugredirect", "searchterm"), ("view",)
+    ),
     **dict.fromkeys(("checkcomponent", "checkfactor", "citation"), ("view",)),
     **dict.fromkeys(("report", "proposal", "searchmiss", "sourcecheck"), ("view",)),
 }
@@ -24,7 +26,7 @@ _REVIEWER: dict[str, tuple[str, ...]] = {
     **_EDITOR,
     "incident": ("add", "change", "delete", "view", "publish"),
     "organization": _ALL,
-    **dict.fromkeys(("cause", "component", "factor", "detectionmethod", "check"), _ALL),
+    **dict.fromkeys(("cause", "component", "factor", "detectionmethod", "check", "searchterm"), _ALL),
     **dict.fromkeys(("checkcomponent", "checkfactor", "citation"), _ALL),
     **dict.fromkeys(("report", "proposal", "searchmiss", "sourcecheck"), ("view", "change")),
 }

@@ -24,7 +24,7 @@ _kept: tuple[Catalogue, Sequence[SuggestEntry]] | None = None
 def suggest(text: str, limit: int = 8) -> list[Suggestion]:
     """Return completions for what has been typed, a half-composed syllable or initials only too. Raises SearchUnavailable."""
     backend = fresh_backend()
-    backend.use_entries(suggest_entries)  # type: ignore[attr-defined]  # every engine has it from SearchService
+    backend.use_entries(suggest_entries)
     entries = suggest_entries()[1]
     counts: dict[tuple[str, str], int] = {(e.kind, e.target): int(e.weight) for e in entries if e.weight}
     return [replace(one, count=counts.get((one.kind, one.target), 0)) for one in backend.suggest(text, limit)]

@@ -1,5 +1,5 @@
 """Editing: the desk of editors and reviewers. Rules live in models and `incidents.lifecycle`; here is only comfort."""
 
-from incidents.admin import accounts, check, desk, incident, proposals, vocabulary
+from incidents.admin import accounts, check, desk, incident, proposals, search_terms, vocabulary
 
-__all__ = ["accounts", "check", "desk", "incident", "proposals", "vocabulary"]
+__all__ = ["accounts", "check", "desk", "incident", "proposals", "search_terms", "vocabulary"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 from django import forms
@@ -14,33 +13,13 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from incidents.admin.generic import AnyModelAdmin, AnyModelForm
+from incidents.admin.lines import LinesField, with_line
 from incidents.admin.people import person_of
 from incidents.catalogue import get_catalogue
 from incidents.errors import UserError
 from incidents.facets import FACETS_BY_KIND
 from incidents.models import Cause, Component, DetectionMethod, Factor, Organization, SlugRedirect
 from incidents.vocabulary_edits import Word, merge, rename, touched_by
-
-
-class LinesField(forms.CharField):
-    """A list of short names, one a line."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("required", False)
-        kwargs.setdefault("widget", forms.Textarea(attrs={"rows": 3, "cols": 60}))
-        kwargs.setdefault("help_text", "한 줄에 하나. 이 이름으로도 찾아집니다.")
-        super().__init__(**kwargs)
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(map(str, value)) if isinstance(value, list) else value
-
-    def clean(self, value: Any) -> Any:
-        """Return the names in their order, without doubles."""
-        lines = (line.strip() for line in (super().clean(value) or "").splitlines())
-        return list(dict.fromkeys(line for line in lines if line))
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool(list(initial or []) != self.clean(data))
 
 
 class WordForm(AnyModelForm):
@@ -80,17 +59,9 @@ class WordAdmin(AnyModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find by other names too. They are compared here: SQLite keeps Hangul in JSON as escapes."""
+        """Find by other names too."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
-        wanted = unicodedata.normalize("NFC", search_term).casefold().strip()
-        if wanted:
-            by_alias = [
-                pk
-                for pk, aliases in queryset.values_list("pk", "aliases")
-                if any(wanted in str(alias).casefold() for alias in aliases)
-            ]
-            found = found | queryset.filter(pk__in=by_alias)
-        return found, may_repeat
+        return found | with_line(queryset, "aliases", search_term), may_repeat
 
     def get_urls(self) -> list[URLPattern]:
         name = self.opts.model_name

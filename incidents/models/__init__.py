@@ -30,6 +30,7 @@ from incidents.models.incident import (
     parse_public_id,
 )
 from incidents.models.library import LibraryState, is_followed_by
+from incidents.models.search_term import SearchTerm, TermRelation
 from incidents.models.vocabulary import (
     TERM_MODELS,
     Cause,
@@ -74,6 +75,7 @@ __all__ = [
     "Report",
     "ReportState",
     "SearchMiss",
+    "SearchTerm",
     "Severity",
     "SlugRedirect",
     "Source",
@@ -81,6 +83,7 @@ __all__ = [
     "Status",
     "StatusChange",
     "Term",
+    "TermRelation",
     "UnsavedText",
     "VocabularyKind",
     "format_moment",

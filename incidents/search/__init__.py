@@ -27,7 +27,7 @@ from incidents.search.base import (
 )
 from incidents.search.figures import RelevanceFigures, SearchFigures, relevance_figures
 from incidents.search.query import FIELD_LABELS, SearchQuery, parse_query
-from incidents.search.thesaurus import TermRow
+from incidents.search.thesaurus import TermRow, has_leaves, links, shipped_rows, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,4 +60,4 @@ def get_search_backend() -> SearchBackend:
 
 __all__ = ["FIELD_LABELS", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Health", "Interpretation", "NearTerm", "RelevanceFigures",
            "SearchBackend", "SearchDocument", "SearchFigures", "SearchQuery", "SearchResult", "Snippet", "SuggestEntry", "Suggestion", "TermRow",
-           "get_search_backend", "parse_query", "relevance_figures"]  # fmt: skip
+           "get_search_backend", "has_leaves", "links", "parse_query", "relevance_figures", "shipped_rows", "written"]  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from incidents.search.query import SearchQuery
+    from incidents.search.thesaurus import TermRow
 
 Ids = NDArray[np.int64]
 
@@ -170,6 +171,14 @@ class SearchBackend(ABC):
     @abstractmethod
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Return completions for what has been typed so far, a syllable half composed or initials only included."""
+
+    @abstractmethod
+    def use_terms(self, provider: Callable[[], tuple[object, Sequence[TermRow]]] | None) -> None:
+        """Take editors' synonyms from a function: () -> (version, rows). It is asked at each search, so it must be quick."""
+
+    @abstractmethod
+    def use_entries(self, provider: Callable[[], tuple[object, Sequence[SuggestEntry]]] | None) -> None:
+        """Take what may be suggested from a function: () -> (version, entries); entries are read when version changes."""
 
     @abstractmethod
     def update(

@@ -29,10 +29,8 @@ SECTION_WEIGHTS = {
     "title": 4.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
     "actions": 1.0, "follow_ups": 0.8, "lesson": 0.6, "organization": 2.0, "labels": 1.0, "sources": 0.6, "id": 1.0,
 }  # fmt: skip
-
-
+ROUNDING = 1e-9  # a share of exactly `label_share` counts, in whatever order it was summed
 LOOKED_UP_AT_ONCE = 64  # terms of the feedback
-
 _WEAK_PARTICLES = frozenset(["인", "란", "든", "랑", "아", "야", "나", "쪽", "뿐", "씩", "라", "자"])
 
 
@@ -175,7 +173,7 @@ class Evaluator:
                 shares[number] = shares.get(number, 0.0) + said_weight * part
         found = []
         for number, share in shares.items():
-            if share >= self.ranking.label_share:
+            if share >= self.ranking.label_share - ROUNDING:
                 label = self._label(number)
                 found.append((label.rows, label.worth * share * share))
         return found
@@ -243,7 +241,7 @@ class Evaluator:
 
     def _need(self, need: Need, atoms: tuple[Atom, ...]) -> Rows:
         section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
-        found = [self.form(need.own, section).documents()]
+        found = list(self.literal(need)) if need.listed else [self.form(need.own, section).documents()]
         if len(atoms) == 1:
             found += [self.form(form, section).documents() for form in atoms[0].forms[1:]]
         elif any(len(atom.forms) > 1 for atom in atoms):
@@ -267,9 +265,8 @@ class Evaluator:
         rows = self.need(need, plan)
         if not len(rows):
             return self.literal(need)[0]
-        if all(
-            word.kind == "ending" for word in need.clause.words
-        ):  # 에서, 까지: seldom a word, everywhere at the end of one
+        # 에서, 까지: seldom a word, everywhere at the end of one
+        if all(word.kind == "ending" for word in need.clause.words):
             return np.union1d(rows, self.literal(need)[0])
         return rows
 
@@ -278,7 +275,9 @@ class Evaluator:
 
         Every chunk must be found; phrases are not looked for. A particle at the end may be left out.
         """
-        return self._cache.get(("literal", need.clause.field, need.clause.text), lambda: self._literal(need))
+        return self._cache.get(
+            ("literal", need.clause.field, need.clause.text, need.listed), lambda: self._literal(need)
+        )
 
     def _literal(self, need: Need) -> tuple[Rows, Rows]:
         nothing = np.empty(0, np.int64)
@@ -289,7 +288,7 @@ class Evaluator:
         loose: Rows | None = None
         for word in need.clause.words:
             inside, across = nothing, nothing
-            for needle in dict.fromkeys(filter(None, (word.surface, word.stem))):
+            for needle in dict.fromkeys(filter(None, (need.listed,) if need.listed else (word.surface, word.stem))):
                 if len(needle) < 2:
                     continue
                 a, b = self.reader.literal(needle, section)
@@ -311,7 +310,7 @@ class Evaluator:
         if need.clause.is_phrase:
             return not len(self.need(need, plan))
         words = need.clause.words
-        if len(words) == 1:
+        if len(words) == 1 and not need.listed:
             word = words[0]
             if not word.is_doubtful and len(self.need(need, plan)):
                 return False
@@ -347,7 +346,11 @@ class Evaluator:
             keep = np.ones(self.size, bool)
             for need in plan.excluded:
                 section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
-                keep[self.form(need.own, section).documents()] = False
+                if need.listed:
+                    for letters in self.literal(need):
+                        keep[letters] = False
+                else:
+                    keep[self.form(need.own, section).documents()] = False
             rows = rows[keep[rows]]
         return rows
 
@@ -372,7 +375,10 @@ class Evaluator:
                 best[rows] = np.maximum(best[rows], worth)
             dense = dense + best
         for need in plan.needs:
-            if not len(self.need(need, plan)):
+            if need.listed:
+                letters = np.union1d(*self.literal(need))
+                dense[letters] += 0.5 * self.idf(len(letters))
+            elif not len(self.need(need, plan)):
                 inside, across = self.literal(need)
                 dense[inside] += 0.5 * self.idf(len(inside))
                 dense[across] += 0.25 * self.idf(len(across))

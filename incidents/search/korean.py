@@ -31,6 +31,7 @@ _IDENTIFIER = rf"{_LETTER}(?:(?:{_LETTER}|[_\u0300-\u036f])|[-./:@+~%#&=\\](?=[_
 _CHUNK = re.compile(
     rf"(?P<hangul>[{HANGUL}]+)|(?P<identifier>{_IDENTIFIER})|(?P<cjk>[{_CJK}])|(?P<jamo>[{_JAMO}]+)|(?P<symbol>[{_SYMBOLS}])"
 )
+HANGUL_WORD = re.compile(f"[{HANGUL}]+")
 _SEPARATORS = re.compile(r"[^\w]|_")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ALNUM = re.compile(r"\d+|[^\W\d_]+")
@@ -317,9 +318,19 @@ def cover(word: Word) -> tuple[tuple[str, int], ...]:
     return tuple(out)
 
 
+def placed_leaves(text: str) -> tuple[tuple[str, int], ...]:
+    """Return (term, position) of a text in order, the terms being those that `cover` each word."""
+    out: list[tuple[str, int]] = []
+    position = 0
+    for word, _, _ in words(fold(text)):
+        out.extend((term, position + offset) for term, offset in cover(word))
+        position += word.width
+    return tuple(out)
+
+
 def leaves_of(text: str) -> tuple[str, ...]:
     """Return the terms of a text in order, those that `cover` each word."""
-    return tuple(term for word, _, _ in words(fold(text)) for term, _ in cover(word))
+    return tuple(term for term, _ in placed_leaves(text))
 
 
 def surfaces(text: str) -> Iterator[tuple[str, int]]:
@@ -328,5 +339,5 @@ def surfaces(text: str) -> Iterator[tuple[str, int]]:
         yield word.marked or word.surface, ordinal
 
 
-__all__ = ["ANALYSIS_VERSION", "LIGHT", "PARTICLES", "Token", "Word", "cover", "fold", "hangul_word",
-           "identifier_word", "leaves_of", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip
+__all__ = ["ANALYSIS_VERSION", "HANGUL_WORD", "LIGHT", "PARTICLES", "Token", "Word", "cover", "fold", "hangul_word",
+           "identifier_word", "leaves_of", "placed_leaves", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip

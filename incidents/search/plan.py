@@ -7,9 +7,9 @@ be found together, so that what was typed solid or in quotes is a phrase.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from incidents.search.korean import LIGHT, Word, cover
+from incidents.search.korean import HANGUL_WORD, LIGHT, Word, cover, hangul_word
 from incidents.search.query import Clause, SearchQuery
 from incidents.search.thesaurus import Thesaurus
 
@@ -50,7 +50,10 @@ class Atom:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Need:
-    """What one clause asks for: its atoms, next to each other if solid, or its own terms as typed."""
+    """What one clause asks for: its atoms, next to each other if solid, or its own terms as typed.
+
+    listed: the word as it stands in a list of words, "" if in none. Its letters are it, however a record was cut.
+    """
 
     clause: Clause
     atoms: tuple[int, ...]
@@ -58,6 +61,7 @@ class Need:
     is_solid: bool
     is_required: bool = True
     key: str = ""
+    listed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class Plan:
 
 def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
     """Return the plan of a query. Forms of several words are seen across typed words (`장애 조치`), but not in quotes."""
-    positive = [clause for clause in query.clauses if not clause.is_negated]
+    clauses = [_as_listed(clause, thesaurus) for clause in query.clauses]
+    positive = [clause for clause in clauses if not clause.is_negated]
     leaves = [_Leaf(n, *leaf, not c.is_phrase, c.field) for n, c in enumerate(positive) for leaf in _leaves(c)]
     atoms: list[Atom] = []
     fields: list[str | None] = []
@@ -97,17 +102,43 @@ def make_plan(query: SearchQuery, thesaurus: Thesaurus) -> Plan:
             required = all_light or not is_light[number] or clause.is_phrase or clause.field is not None
             keys = "+".join(atoms[index].key for index in owners[number])
             key = f"{clause.field}|{clause.is_phrase}|{clause.text}|{keys}"
-            needs.append(Need(clause, tuple(owners[number]), _own(clause), len(owners[number]) > 1, required, key))
+            needs.append(
+                Need(
+                    clause,
+                    tuple(owners[number]),
+                    _own(clause),
+                    len(owners[number]) > 1,
+                    required,
+                    key,
+                    _listed(clause, thesaurus),
+                )
+            )
     excluded = tuple(
-        Need(clause, (), _own(clause), False) for clause in query.clauses if clause.is_negated and _leaves(clause)
+        Need(clause, (), _own(clause), False, listed=_listed(clause, thesaurus))
+        for clause in clauses
+        if clause.is_negated and _leaves(clause)
     )
     return Plan(tuple(atoms), tuple(needs), excluded, tuple(fields))
 
 
+def _listed(clause: Clause, thesaurus: Thesaurus) -> str:
+    """Return the listed word that a clause is, without the particle that it may be typed with."""
+    word = clause.words[0]
+    if clause.is_phrase or len(clause.words) > 1 or not HANGUL_WORD.fullmatch(word.surface):
+        return ""
+    return next((body for body in (word.surface, word.stem) if thesaurus.is_word(body)), "")
+
+
+def _as_listed(clause: Clause, thesaurus: Thesaurus) -> Clause:
+    """Return a clause with its listed word cut as that is cut alone."""
+    listed = _listed(clause, thesaurus)
+    return replace(clause, words=(hangul_word(listed),)) if listed else clause
+
+
 def _part(leaves: tuple[str, ...], weight: float, thesaurus: Thesaurus) -> tuple[Form, ...]:
-    same = (_form(other, weight * SYNONYM_WEIGHT) for other in thesaurus.forms(leaves))
-    alike = (_form(other, weight * ALIKE_WEIGHT) for other in thesaurus.similar(leaves))
-    return (_form(leaves, weight), *same, *alike)
+    same = (_form(other, weight * SYNONYM_WEIGHT, thesaurus) for other in thesaurus.forms(leaves))
+    alike = (_form(other, weight * ALIKE_WEIGHT, thesaurus) for other in thesaurus.similar(leaves))
+    return (_form(leaves, weight, thesaurus), *same, *alike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +169,13 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
         thesaurus.atoms.clear()
     clauses = list(dict.fromkeys(leaf.clause for leaf in group))
     first = group[0].offset
-    offsets = [leaf.offset - first for leaf in group] if len(clauses) == 1 else list(range(len(group)))
+    offsets = [leaf.offset - first for leaf in group] if len(clauses) == 1 else list(thesaurus.places(terms))
     own = Form(tuple(zip(terms, offsets, strict=True)), offsets[-1] + 1)
     others = thesaurus.forms(terms) if group[0].is_plain else []
-    alike = tuple(_form(other, ALIKE_WEIGHT) for other in (thesaurus.similar(terms) if group[0].is_plain else []))
-    near = tuple(_form(other, 1.0) for other in (thesaurus.neighbours(terms) if group[0].is_plain else []))
+    alike = tuple(
+        _form(other, ALIKE_WEIGHT, thesaurus) for other in (thesaurus.similar(terms) if group[0].is_plain else [])
+    )
+    near = tuple(_form(other, 1.0, thesaurus) for other in (thesaurus.neighbours(terms) if group[0].is_plain else []))
     parts: tuple[tuple[Form, ...], ...] = ()
     if len(clauses) > 1:
         words = [tuple(leaf.term for leaf in group if leaf.clause == number) for number in clauses]
@@ -150,7 +183,7 @@ def _atom(group: list[_Leaf], thesaurus: Thesaurus) -> Atom:
     elif len(terms) > 1:
         parts = tuple(_part((term,), PART_WEIGHT, thesaurus) for term in dict.fromkeys(terms))
     said: dict[str, float] = {}
-    forms = (own, *(_form(other, SYNONYM_WEIGHT) for other in others if other != terms))
+    forms = (own, *(_form(other, SYNONYM_WEIGHT, thesaurus) for other in others if other != terms))
     for form in (*forms, *alike):
         for term, _ in form.terms:
             said[term] = max(said.get(term, 0.0), form.weight)
@@ -175,8 +208,9 @@ def word_form(word: Word) -> Form:
     return Form(leaves, leaves[-1][1] + 1 if leaves else 1)
 
 
-def _form(leaves: tuple[str, ...], weight: float) -> Form:
-    return Form(tuple((leaf, offset) for offset, leaf in enumerate(leaves)), len(leaves), weight)
+def _form(leaves: tuple[str, ...], weight: float, thesaurus: Thesaurus) -> Form:
+    places = thesaurus.places(leaves)
+    return Form(tuple(zip(leaves, places, strict=True)), places[-1] + 1, weight)
 
 
 def _leaves(clause: Clause) -> list[tuple[str, int, int]]:

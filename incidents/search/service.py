@@ -70,8 +70,9 @@ class SearchService:
         """Return shipped and editors' synonyms, read anew when the provider's version changes."""
         version, rows = self._terms() if self._terms else (None, ())
         if self._thesaurus is None or version != self._terms_version:
-            self._thesaurus = Thesaurus([*shipped_rows(), *rows])
+            self._thesaurus = Thesaurus(shipped_rows(), rows)
             self._terms_version = version
+            self._evaluator = None  # what it remembers of a word was found with the words' former forms
             self._results = LruCache(RESULTS_KEPT)
             self._plans = LruCache(RESULTS_KEPT)
         return self._thesaurus
@@ -191,10 +192,12 @@ class SearchService:
             return ids
 
     def _inside_rows(self, evaluator: Evaluator, plan: Plan, full: Rows) -> Rows:
+        """Return the rows with a one-word query's letters, newest first: an order that no engine's rows decide."""
         if len(plan.needs) != 1 or plan.needs[0].clause.is_phrase:
             return np.empty(0, np.int64)
-        rows = np.union1d(*evaluator.literal(plan.needs[0]))
-        return evaluator.without_excluded(np.setdiff1d(rows, full), plan)
+        rows = np.setdiff1d(np.union1d(*evaluator.literal(plan.needs[0])), full)
+        by_date, _ = evaluator.order(evaluator.without_excluded(rows, plan), np.zeros(evaluator.size))
+        return by_date
 
     def _near(self, plan: Plan, thesaurus: Thesaurus, evaluator: Evaluator) -> tuple[NearTerm, ...]:
         """Return other ways to ask: neighbours in the thesaurus, with the records that each finds."""

@@ -247,7 +247,7 @@ def _highlighter(query: SearchQuery, thesaurus: Thesaurus) -> Highlighter:
         if not clause.is_negated:
             for word in clause.words:
                 terms.update(term for term, _, width in word.spans if width == word.width)
-    return Highlighter(terms)
+    return Highlighter(terms, {need.listed for need in plan.needs if need.listed})
 
 
 def mark_text(query: SearchQuery, thesaurus: Thesaurus, text: str) -> SafeString:

@@ -41,6 +41,22 @@ sync_index()
 """
 
 
+WORDS = """
+from incidents.indexing import fresh_backend
+from incidents.models import SearchTerm
+from incidents.search import parse_query
+def found(text):
+    return len(fresh_backend().search(parse_query(text, is_as_typed=True)).full)
+term = SearchTerm(terms=["말레우스", "인증서"])
+seen = [found("말레우스")]
+for term.is_active in (True, False):
+    term.save()
+    seen.append(found("말레우스") - found("인증서") * term.is_active)
+term.delete()
+print(seen, found("인증서") > 0)
+"""
+
+
 @pytest.fixture(scope="session")
 def library(postgres: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """The bundled library in PostgreSQL: a data folder without an index, and the environment that leads there."""
@@ -90,6 +106,14 @@ def test_both_engines_answer_alike_and_leave_no_folder(library, tmp_path):
     folder, environment = library
     assert compare(folder, environment, tmp_path / "index") == []
     assert not (folder / "index").exists()
+
+
+def test_an_editor_s_word_counts_at_once_without_a_new_index(library, postgres):
+    folder, environment = library
+    build = postgres.sql("SELECT build FROM search_state", "library")
+    said = manage(folder, "shell", "-v", "0", "-c", WORDS, **environment).stdout
+    assert said.splitlines()[-1] == "[0, 0, 0] True"
+    assert postgres.sql("SELECT build FROM search_state", "library") == build
 
 
 def test_both_engines_answer_alike_after_many_changes(library, postgres, tmp_path):

@@ -37,6 +37,7 @@ from incidents.models import (
     Proposal,
     Report,
     SearchMiss,
+    SearchTerm,
     SlugRedirect,
     SourceCheck,
     StatusChange,
@@ -137,6 +138,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "incidents/report": ("v", "vc", "vc"),
     "incidents/proposal": ("v", "vc", "vc"),
     "incidents/searchmiss": ("v", "vc", "vc"),
+    "incidents/searchterm": ("v", "vacd", "vacd"),
     "incidents/sourcecheck": ("v", "v", "v"),
     "incidents/statuschange": ("", "", "v"),
     "admin/logentry": ("", "", "v"),
@@ -179,6 +181,7 @@ DESK: dict[str, tuple[str, frozenset[str], str]] = {
         "editor",
     ),
     "admin/incidents/incident/<int:pk>/site/": ("/admin/incidents/incident/{incident}/site/", READ, "editor"),
+    "admin/incidents/searchterm/shipped/": ("/admin/incidents/searchterm/shipped/", READ, "editor"),
     "admin/incidents/incident/import-documents/": ("/admin/incidents/incident/import-documents/", FORM, "editor"),
     "admin/incidents/incident/import-records/": ("/admin/incidents/incident/import-records/", FORM, "reviewer"),
     "admin/incidents/incident/<int:pk>/move/<slug:name>/": (
@@ -265,6 +268,7 @@ class World:
             "report": report,
             "proposal": Proposal.objects.create(incident=incident, author=users["editor"], data="{}"),
             "searchmiss": SearchMiss.objects.create(query="없는말"),
+            "searchterm": SearchTerm.objects.create(terms=["사이니지", "전광판"]),
             "sourcecheck": SourceCheck.objects.create(
                 source=incident.sources.get(), url="https://status.example.org", state="ok", checked_at=now
             ),

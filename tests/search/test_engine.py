@@ -255,6 +255,57 @@ def test_editors_terms_take_part_at_once(make: Make) -> None:
     assert found(search, "사이니지") == [1]
 
 
+def test_a_changed_term_leaves_nothing_of_what_was_remembered(make: Make) -> None:
+    """One word's atoms, needs and pairs are kept by the word: they are of its former forms."""
+    search = make([document(1, "전광판이 꺼졌다."), document(2, "현수막이 꺼졌다."), document(3, "사이니지가 꺼졌다.")])
+    rows: list[tuple[TermRow, ...]] = [(), (TermRow(("사이니지", "전광판")),), (TermRow(("사이니지", "현수막")),), ()]
+    seen = []
+    for version, given in enumerate(rows):
+        search.use_terms(lambda version=version, given=given: (version, given))  # type: ignore[misc]
+        seen.append([sorted(found(search, text)) for text in ("사이니지", "사이니지 꺼졌다")])
+    assert seen == [[[3], [3]], [[1, 3], [1, 3]], [[2, 3], [2, 3]], [[3], [3]]]
+
+
+@pytest.mark.parametrize(
+    ("relation", "expected"), [("same", [1, 2]), ("alike", [1]), ("near", [1]), ("word", [1]), ("apart", [1])]
+)
+def test_only_terms_that_are_the_same_make_a_full_match(make: Make, relation: str, expected: list[int]) -> None:
+    search = make([document(1, "사이니지가 꺼졌다."), document(2, "전광판이 꺼졌다.")])
+    search.use_terms(lambda: (1, [TermRow(("사이니지", "전광판"), relation)]))
+    assert found(search, "사이니지") == expected
+
+
+def test_an_added_word_joins_the_whole_group_of_its_other(make: Make) -> None:
+    search = make([document(1, "쿠버네티스 장애"), document(2, "k8s 장애"), document(3, "쿠베르네 장애")])
+    search.use_terms(lambda: (1, [TermRow(("쿠베르네", "k8s"))]))
+    assert [sorted(found(search, text)) for text in ("쿠베르네", "쿠버네티스", "kubernetes")] == [[1, 2, 3]] * 3
+
+
+def test_terms_that_ship_can_be_taken_apart(make: Make) -> None:
+    search = make([document(1, "쿠버네티스 장애"), document(2, "k8s 장애"), document(3, "kubernetes 장애")])
+    assert sorted(found(search, "쿠버네티스")) == [1, 2, 3]
+    search.use_terms(lambda: (1, [TermRow(("k8s", "쿠버네티스"), "apart")]))
+    assert (sorted(found(search, "쿠버네티스")), sorted(found(search, "k8s"))) == ([1, 3], [2, 3])
+
+
+def test_a_listed_word_is_found_by_its_letters_however_it_was_cut(make: Make) -> None:
+    texts = ("젠드라는", "젠드라라서", "젠드라서버가", "새 젠드라", "젠을 든 라", "젠드 라")
+    search = make([document(number, f"{text} 멈췄다") for number, text in enumerate(texts, 1)])
+    search.use_terms(lambda: (1, [TermRow(("젠드라",), "word"), TermRow(("젠드라", "zendra"))]))
+    for text in ("젠드라", "젠드라를", "젠드라에서는", "zendra"):
+        assert (text, sorted(found(search, text))[:4]) == (text, [1, 2, 3, 4])
+    assert 5 not in found(search, "젠드라를")
+    assert sorted(found(search, "멈췄다 -젠드라")) == [5, 6]
+    assert found(search, "제목:젠드라") == []
+
+
+def test_a_term_is_found_where_a_word_in_it_takes_several_places(make: Make) -> None:
+    """재접속 stands at two positions, since 재 and 접속 are words of their own."""
+    search = make([document(1, "재접속 폭주가 났다."), document(2, "접속이 폭주했다.")])
+    search.use_terms(lambda: (1, [TermRow(("재접속 폭주", "말레우스"))]))
+    assert found(search, "말레우스") == [1]
+
+
 def test_an_empty_library_answers(make: Make) -> None:
     search = make([])
     assert [shown(search, text) for text in ("인증서", "-정전", '"연결 풀"', "인증셔 만료", "IL-0001")] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from bench.library import made_library
@@ -13,7 +14,7 @@ from incidents.search.whoosh_backend import WhooshBackend
 PROCESSES = 4
 
 
-def _counts(backend: WhooshBackend, terms: list[str], seed: int, results: multiprocessing.SimpleQueue) -> None:
+def _counts(backend: WhooshBackend, terms: list[str], seed: int, results: SimpleQueue[list[int] | str]) -> None:
     order = list(terms)
     random.Random(seed).shuffle(order)
     try:
@@ -33,7 +34,7 @@ def test_workers_forked_after_the_index_was_opened_read_it_at_once(tmp_path: Pat
     expected = [len(reader.word(term).rows) for term in terms]
     backend.search(parse_query("인증서"))  # the parent has the files open, as a server that loads before it forks
     context = multiprocessing.get_context("fork")
-    results = context.SimpleQueue()
+    results: SimpleQueue[list[int] | str] = context.SimpleQueue()
     workers = [context.Process(target=_counts, args=(backend, terms, n, results)) for n in range(PROCESSES)]
     for worker in workers:
         worker.start()

@@ -1,14 +1,18 @@
-"""Two real worker processes: after a publish, no process answers with the state before it."""
+"""Two real worker processes: after a publish or an editor's word, no process answers with the state before it."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import quote, urlencode
 
 from tests.conftest import ROOT, Server
 
@@ -22,6 +26,18 @@ for line in sys.stdin:
     incident = Incident.objects.get(number=42)
     incident.title = f"시험 {line.strip()}번째 제목으로 바꾼 기록"
     incident.save()
+    print("done", flush=True)
+"""
+
+# The same for a synonym, which is switched on and off.
+WORDS = """
+import sys
+from incidents.models import SearchTerm
+term = SearchTerm(terms=["말레우스", "인증서"])
+for line in sys.stdin:
+    term.is_active = line.strip() == "on"
+    term.full_clean()
+    term.save()
     print("done", flush=True)
 """
 
@@ -42,10 +58,11 @@ def title_number(text: str) -> str:
     return found[1] if found else ""
 
 
-def test_no_worker_answers_with_the_state_before_a_publish(make_server):
-    server: Server = make_server()
+@contextmanager
+def editing(server: Server, program: str) -> Iterator[Callable[[str], None]]:
+    """A function that has another process save something and returns when that is committed."""
     editor = subprocess.Popen(
-        [sys.executable, "manage.py", "shell", "-c", EDITOR],
+        [sys.executable, "manage.py", "shell", "-c", program],
         cwd=ROOT,
         env={**os.environ, "KB_DATA_DIR": str(server.data_dir)},
         stdin=subprocess.PIPE,
@@ -53,19 +70,50 @@ def test_no_worker_answers_with_the_state_before_a_publish(make_server):
         text=True,
     )
     assert editor.stdin is not None and editor.stdout is not None
+    given, told = editor.stdin, editor.stdout
+
+    def save(line: str) -> None:
+        given.write(f"{line}\n")
+        given.flush()
+        while told.readline().strip() != "done":
+            assert editor.poll() is None
+
+    try:
+        yield save
+    finally:
+        editor.kill()
+
+
+def test_no_worker_answers_with_the_state_before_a_publish(make_server):
+    server: Server = make_server()
     addresses = [f"{server.url}/incidents/IL-0042/", f"{server.url}/incidents/?q=IL-0042"] * 2
     tags = [fetch(address)[1] for address in addresses]
     seen = []
-    try:
-        with ThreadPoolExecutor(len(addresses)) as pool:
-            for number in range(PUBLISHES):
-                editor.stdin.write(f"{number}\n")
-                editor.stdin.flush()
-                while editor.stdout.readline().strip() != "done":
-                    assert editor.poll() is None
-                answers = list(pool.map(fetch, addresses, tags))
-                tags = [tag for _, tag, _ in answers]
-                seen.append([title_number(text) or str(status) for status, _, text in answers])
-    finally:
-        editor.kill()
+    with editing(server, EDITOR) as save, ThreadPoolExecutor(len(addresses)) as pool:
+        for number in range(PUBLISHES):
+            save(str(number))
+            answers = list(pool.map(fetch, addresses, tags))
+            tags = [tag for _, tag, _ in answers]
+            seen.append([title_number(text) or str(status) for status, _, text in answers])
     assert seen == [[str(number)] * len(addresses) for number in range(PUBLISHES)]
+
+
+def test_every_worker_takes_an_editor_s_word_with_its_next_request(make_server):
+    server: Server = make_server()
+    page = f"{server.url}/incidents/?{urlencode({'q': '말레우스'})}"
+    api = f"{server.url}/api/v1/incidents/?{urlencode({'q': '말레우스', 'as_typed': '1'})}"
+    meant = json.loads(fetch(api.replace(quote("말레우스"), quote("인증서")))[2])["count"]
+    assert meant > 0
+    folders = [path.name for path in (server.data_dir / "index").iterdir() if path.is_dir()]
+    seen = []
+    with editing(server, WORDS) as save, ThreadPoolExecutor(6) as pool:
+        for number in range(8):
+            save("on" if number % 2 == 0 else "off")
+            answers = list(pool.map(fetch, [api] * 4 + [page] * 2))
+            counts = {json.loads(text)["count"] for _, _, text in answers[:4]}
+            is_shown = {f"{meant}건 중" in text for _, _, text in answers[4:]}
+            seen.append((counts, is_shown, {tag for _, tag, _ in answers[:4]}))
+    assert [(counts, shown) for counts, shown, _ in seen] == [({meant}, {True}), ({0}, {False})] * 4
+    assert len(set().union(*(tags for _, _, tags in seen))) == 8  # one for each state, the same from each worker
+    after = [path.name for path in (server.data_dir / "index").iterdir() if path.is_dir()]
+    assert sorted(after) == sorted(folders)  # a rebuilt index has a folder of its own
