@@ -6,7 +6,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 export KB_DATA_DIR ?= $(CURDIR)/var
 
-.PHONY: run dev test lint format bench relevance lock audit torture screenshots
+.PHONY: run dev test lint format bench relevance exactness lock audit torture screenshots
 
 run: $(VENV)/.installed
 	$(PY) manage.py migrate --no-input --verbosity 0
@@ -39,6 +39,11 @@ bench: $(VENV)/.installed-dev
 
 relevance: $(VENV)/.installed-dev
 	$(PY) -m bench.relevance
+
+# 2,000 queries against a scan of every record, at both sizes; an hour and a half on two cores.
+exactness: $(VENV)/.installed-dev
+	KB_EXACT_RECORDS=1000 KB_EXACT_QUERIES=2000 $(VENV)/bin/pytest -q -s -n 0 tests/search/test_exactness.py
+	KB_EXACT_RECORDS=10000 KB_EXACT_QUERIES=2000 $(VENV)/bin/pytest -q -s -n 0 tests/search/test_exactness.py
 
 # Where the advisories can't be reached, AUDIT_OFFLINE=1 says so instead of failing; a known vulnerability always fails.
 audit: $(VENV)/.installed-dev

@@ -36,10 +36,10 @@ def records() -> tuple[RecordData, ...]:
 @lru_cache(maxsize=1)
 def library() -> tuple[SearchDocument, ...]:
     """Return the bundled library as the site indexes it."""
-    return tuple(_document(record) for record in records())
+    return tuple(document_of(record) for record in records())
 
 
-def _document(record: RecordData) -> SearchDocument:
+def document_of(record: RecordData) -> SearchDocument:
     vocabulary = taxonomy()
     terms: list[TermData] = []
     for group, slugs in (
