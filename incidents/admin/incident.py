@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected
+from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms.formsets import all_valid
@@ -317,10 +319,25 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
         return super().get_deleted_objects(never_public, request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Incident | None = None) -> bool:
-        """What was public is withdrawn instead, which needs the right to publish."""
+        """What was public is withdrawn instead, which needs the right to publish; one's own draft needs no right."""
         if obj is not None and _was_public(obj):
             return obj.status == Status.PUBLISHED and self.has_publish_permission(request)
-        return super().has_delete_permission(request, obj)
+        return super().has_delete_permission(request, obj) or (obj is not None and self._is_own_draft(request, obj))
+
+    def _is_own_draft(self, request: HttpRequest, incident: Incident) -> bool:
+        """Whether this person alone wrote the record and never handed it in: then nobody else loses anything."""
+        author = request.user
+        if incident.status != Status.DRAFT or not super().has_change_permission(request, incident):
+            return False
+        began = LogEntry.objects.filter(
+            content_type=ContentType.objects.get_for_model(Incident),
+            object_id=str(incident.pk),
+            action_flag=ADDITION,
+            user_id=author.pk,
+        )
+        was_handed_in = incident.status_changes.exists()
+        has_others = incident.edits.exclude(author_id=author.pk).exists() or incident.proposals.exists()
+        return began.exists() and not was_handed_in and not has_others
 
     @admin.action(description="고른 사례 지우기", permissions=["delete"])
     def delete_selected(self, request: HttpRequest, queryset: QuerySet[Incident]) -> HttpResponse | None:
@@ -341,6 +358,7 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         if Incident.objects.filter(pk=obj_id).exists():
             return HttpResponseRedirect(reverse("admin:incidents_incident_changelist"))
+        self.message_user(request, "초안을 지웠습니다. 그 번호는 다시 쓰이지 않고, 지운 일은 로그 엔트리에 남습니다.")
         return super().response_delete(request, obj_display, obj_id)
 
     def delete_model(self, request: HttpRequest, obj: Incident) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -246,6 +247,55 @@ def test_the_delete_page_of_a_public_record_withdraws_it(reviewer: User) -> None
     assert "지워지지 않고 철회됩니다" in desk.get(url).content.decode()
     desk.post(url, {"post": "yes"})
     assert state_of(public) == (Status.WITHDRAWN, 1)
+
+
+def new_draft(desk: Client, title: str) -> Incident:
+    """Begin a draft as an editor does, and return it."""
+    values = form_values(desk.get("/admin/incidents/incident/add/"), "incident_form")
+    assert desk.post("/admin/incidents/incident/add/", {**values, "title": title, "_save": "저장"}).status_code == 302
+    return Incident.objects.latest("number")
+
+
+def delete_links(desk: Client, incident: Incident) -> list[str]:
+    document = html.fromstring(desk.get(change_url(incident)).content.decode())
+    return [str(link.get("href")) for link in document.xpath("//a[contains(@class, 'deletelink')]")]
+
+
+def test_an_editor_deletes_their_own_draft_and_is_told(editor: User) -> None:
+    desk = desk_of(editor)
+    draft = new_draft(desk, "쓰다가 그만둔 초안")
+    url = f"/admin/incidents/incident/{draft.pk}/delete/"
+    assert set(delete_links(desk, draft)) == {url}
+    assert f"{draft.public_id} 쓰다가 그만둔 초안" in desk.get(url).content.decode()
+    told = desk.post(url, {"post": "yes"}, follow=True).content.decode()
+    assert "초안을 지웠습니다. 그 번호는 다시 쓰이지 않고" in told
+    assert Incident.objects.count() == 0
+    assert new_draft(desk, "다음 초안").number == draft.number + 1
+    entry = LogEntry.objects.get(action_flag=DELETION)
+    assert (entry.user, entry.object_repr) == (editor, f"{draft.public_id} 쓰다가 그만둔 초안")
+
+
+def test_an_editor_deletes_no_draft_that_is_or_was_more_than_theirs(editor: User, reviewer: User) -> None:
+    desk, other = desk_of(editor), desk_of(reviewer)
+    foreign = new_draft(other, "남의 초안")
+    shared = new_draft(desk, "남이 손댄 초안")
+    values = form_values(other.get(change_url(shared)), "incident_form")
+    assert other.post(change_url(shared), {**values, "title": "남이 고친 초안"}).status_code == 302
+    handed_in = make_draft()
+    LogEntry.objects.log_actions(editor.pk, [handed_in], ADDITION, single_object=True)
+    move(handed_in, Status.IN_REVIEW, author=editor)
+    submitted = Incident.objects.get(pk=handed_in.pk)
+    returned = make_draft()
+    LogEntry.objects.log_actions(editor.pk, [returned], ADDITION, single_object=True)
+    move(returned, Status.IN_REVIEW, author=editor)
+    move(returned, Status.DRAFT, author=reviewer, reason="출처가 없다")
+    from_a_file = make_draft()
+    for incident in (foreign, shared, submitted, returned, from_a_file, make_incident()):
+        assert delete_links(desk, incident) == []
+        assert desk.post(f"/admin/incidents/incident/{incident.pk}/delete/", {"post": "yes"}).status_code == 403
+    chosen = {"action": "delete_selected", "_selected_action": [foreign.pk], "post": "yes"}
+    desk.post("/admin/incidents/incident/", chosen)
+    assert Incident.objects.count() == 6
 
 
 def test_a_record_that_was_public_is_never_deleted_below_the_admin() -> None:
