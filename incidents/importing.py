@@ -212,6 +212,7 @@ class _Writer:
         self.now = timezone.now()
         self.revision = 0
         self.related: list[RecordData] = []
+        self.withdrawn: list[RecordData] = []
         self.merged: list[RecordData] = []
 
     def write(self, library: CheckedLibrary, step: Step | None) -> None:
@@ -228,7 +229,7 @@ class _Writer:
                 if step is not None:
                     step()
         self._write_relations()
-        self._write_merges()
+        self._write_ends()
         self._write_checks(library.checks)
 
     # The vocabulary
@@ -279,21 +280,20 @@ class _Writer:
         """Insert new records in bulk, with their first version where they are public."""
         incidents = []
         for record in records:
-            is_public = record.status in PUBLIC
+            has_ended = record.status in {Status.WITHDRAWN, Status.MERGED}
+            is_public = record.status in PUBLIC and not has_ended
             incident = Incident(
                 number=_number(record.id),
-                # A merge is made when its survivor is there, in _write_merges.
-                status=Status.DRAFT if record.status == Status.MERGED else record.status,
-                status_reason=record.status_reason,
+                # Withdrawals and merges are moves, made when all records are there, in _write_ends.
+                status=Status.DRAFT if has_ended else record.status,
+                status_reason="" if has_ended else record.status_reason,
                 version=int(is_public),
                 revision=self.revision if is_public else 0,
                 published_at=self.now if is_public else None,
                 updated_at=self.now if is_public else None,
             )
-            if record.status == Status.MERGED:
-                incident.version, incident.revision, incident.published_at, incident.updated_at = 0, 0, None, None
-                incident.status_reason = ""
-                self.merged.append(record)
+            if has_ended:
+                (self.merged if record.status == Status.MERGED else self.withdrawn).append(record)
             elif record.status_at is not None:
                 incident.status_changed_at = record.status_at.value
                 incident.status_precision = record.status_at.precision
@@ -395,7 +395,10 @@ class _Writer:
             status_precision=at.precision if at else "",
         )
 
-    def _write_merges(self) -> None:
+    def _write_ends(self) -> None:
+        for record in self.withdrawn:
+            incident = Incident.objects.get(number=_number(record.id))
+            move(incident, Status.WITHDRAWN, author=None, reason=record.status_reason, at=record.status_at)
         for record in self.merged:
             incident = Incident.objects.get(number=_number(record.id))
             survivor = Incident.objects.get(number=_number(record.merged_into))

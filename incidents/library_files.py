@@ -28,7 +28,7 @@ CHECKS_FILE = "checks.yaml"
 RECORDS_FOLDER = "incidents"
 
 # Markdown files of a library's own that may lie beside records.
-_NOT_RECORDS = frozenset({"readme.md", "format.md", "license.md", "contributing.md", "changelog.md"})
+NOT_RECORDS = frozenset({"readme.md", "format.md", "license.md", "contributing.md", "changelog.md"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _find_in_folder(root: Path) -> LibraryFolder:
                 continue
             file = folder / name
             if name.endswith(".md"):
-                if name.lower() not in _NOT_RECORDS:
+                if name.lower() not in NOT_RECORDS:
                     found.append(file)
             elif folder != root or name.startswith("IL-"):
                 advice = "기록이 아닌 파일입니다. 기록이면 IL-0135.md 처럼 이름을 고치고, 아니면 옮겨 주십시오."

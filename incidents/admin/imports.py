@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 import secrets
 import shutil
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from time import time
 from typing import Any, Final
 
@@ -29,7 +28,8 @@ from incidents.documents import DocumentDraft, DocumentRefused
 from incidents.errors import UserError
 from incidents.faults import RecordError
 from incidents.importing import ImportReport, import_library
-from incidents.library_files import CHECKS_FILE, RECORDS_FOLDER, TAXONOMY_FILE
+from incidents.library_files import RECORDS_FOLDER
+from incidents.library_zip import lay_out, plain_name, zip_entries
 from incidents.models import (
     Cause,
     Component,
@@ -112,7 +112,7 @@ class ImportsMixin(AnyModelAdmin):
                 for number, file in enumerate(form.cleaned_data["uploads"]):
                     place = folder / str(number)
                     place.mkdir()
-                    _write(place / _plain_name(file.name), file)
+                    _write(place / plain_name(file.name), file)
                 documents = _read_documents(folder)
         return self._import_page(
             request,
@@ -202,49 +202,15 @@ def unpack(files: Sequence[UploadedFile[bytes]], folder: Path) -> None:
     (folder / RECORDS_FOLDER).mkdir(parents=True, exist_ok=True)
     count = size = 0
     for file in files:
-        data = file.read()
-        if not str(file.name).lower().endswith(".zip"):
-            entries = [(str(file.name), data)]
+        if str(file.name).lower().endswith(".zip"):
+            entries = zip_entries(io.BytesIO(file.read()), str(file.name), most=MAX_FILES, most_bytes=MAX_BYTES)
         else:
-            try:
-                with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                    infos = [info for info in archive.infolist() if not info.is_dir()]
-                    if len(infos) > MAX_FILES or sum(info.file_size for info in infos) > MAX_BYTES:
-                        raise UserError("묶음이 너무 큽니다. 명령 import_library 로 가져오십시오.")
-                    entries = [(info.filename, _read_entry(archive, info)) for info in infos]
-            except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-                raise UserError(f"열 수 없는 ZIP 파일입니다: {file.name}. 다시 묶어 주십시오.") from error
+            entries = iter([(str(file.name), file.read())])
         for name, content in entries:
             count, size = count + 1, size + len(content)
             if count > MAX_FILES or size > MAX_BYTES:
                 raise UserError("파일이 너무 많거나 큽니다. 명령 import_library 로 가져오십시오.")
-            place = _place_of(name)
-            if place is not None:
-                (folder / place).write_bytes(content)
-
-
-def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """Return an entry's content, no more than it said it has: an archive may lie about that."""
-    with archive.open(info) as entry:
-        return entry.read(info.file_size + 1)
-
-
-def _place_of(name: str) -> str | None:
-    """Return where a file belongs in a library folder, by its last name alone; None for what is no part of one."""
-    last = _plain_name(name)
-    if last.startswith((".", "__")) or last.lower() in {"readme.md", "format.md", "license.md"}:
-        return None
-    if last in {TAXONOMY_FILE, CHECKS_FILE}:
-        return last
-    if last.endswith(".md"):
-        return f"{RECORDS_FOLDER}/{last}"
-    raise UserError(
-        f"기록이 아닌 파일입니다: {last[:80]}. IL-0001.md, taxonomy.yaml, checks.yaml 이나 그 ZIP 을 고르십시오."
-    )
-
-
-def _plain_name(name: str | None) -> str:
-    return PurePosixPath((name or "파일").replace("\\", "/")).name.replace("\x00", "")[:150] or "파일"
+            lay_out(folder, name, content)
 
 
 def _uploads() -> Path:

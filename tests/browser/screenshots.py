@@ -18,7 +18,7 @@ django.setup()
 
 from playwright.sync_api import Page, sync_playwright  # noqa: E402  # the settings come first
 
-from tests.browser.page_kinds import PAGES, VARIANTS  # noqa: E402
+from tests.browser.page_kinds import PAGES, VARIANTS, let_records_change  # noqa: E402
 from tests.conftest import CHROMIUM, FIXTURES, manage, start_server, stop_server  # noqa: E402
 
 TALLEST = 16_000  # px; a longer page is cut, as Chromium's own pictures are
@@ -52,6 +52,7 @@ def main(folder: Path) -> int:
         manage(data_dir, "migrate", "--no-input")
         manage(data_dir, "collectstatic", "--no-input")
         manage(data_dir, "import_library", str(FIXTURES))
+        let_records_change(data_dir)
         server = start_server(data_dir)
         try:
             with sync_playwright() as playwright:

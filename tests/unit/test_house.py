@@ -24,7 +24,7 @@ RIGHT = (
 )
 PURE = (
     "errors", "faults", "records", "record_text", "plain_text", "yaml_nodes", "yaml_fields", "taxonomy_file", "checks_file",
-    "cross_check", "pins", "word_diff", "source_urls", "record_merge", "search/query", "search/korean", "search/plan",
+    "cross_check", "library_zip", "pins", "word_diff", "source_urls", "record_merge", "search/query", "search/korean", "search/plan",
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from incidents.faults import RecordError
 from incidents.importing import ImportReport, import_library
 from incidents.indexing import sync_index
 from incidents.library_files import find_library
+from incidents.library_zip import library_at
 from incidents.models import Incident
 from incidents.progress import progress
 
@@ -20,7 +21,9 @@ class Command(BaseCommand):
     help = "Read Markdown records, a taxonomy and checks: all of it or, on any fault, nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("path", type=Path, help="a library folder, or one record, taxonomy.yaml or checks.yaml")
+        parser.add_argument(
+            "path", type=Path, help="a library folder or its ZIP, or one record, taxonomy.yaml or checks.yaml"
+        )
         parser.add_argument("--dry-run", action="store_true", help="check and count, change nothing")
         parser.add_argument("--if-empty", action="store_true", help="do nothing when the library has records")
         parser.add_argument(
@@ -31,10 +34,12 @@ class Command(BaseCommand):
         if options["if_empty"] and Incident.objects.exists():
             return
         try:
-            total = len(find_library(options["path"]))
-            with progress(total * (1 if options["dry_run"] else 2), "가져오기") as step:
+            with (
+                library_at(options["path"]) as path,
+                progress(len(find_library(path)) * (1 if options["dry_run"] else 2), "가져오기") as step,
+            ):
                 report = import_library(
-                    options["path"],
+                    path,
                     dry_run=options["dry_run"],
                     allow_large_change=options["allow_large_change"],
                     step=step,
