@@ -1,4 +1,4 @@
-"""Static files with a hash in their names, compressed ahead, each only once.
+"""Static files with a hash in their names, compressed ahead, each only once; and whether all were collected.
 
 WhiteNoise compresses every file at every collectstatic, which takes longer than all else that a start does.
 """
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import brotli
+from django.contrib.staticfiles.finders import get_finders
+from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
@@ -40,3 +42,15 @@ class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def create_compressor(self, **kwargs: Any) -> Compressor:
         """Return the compressor of collectstatic."""
         return KeepingCompressor(**kwargs)
+
+
+def uncollected_files() -> list[str]:
+    """Return the static files that pages would ask for in vain: collectstatic was not run, or not since an upgrade.
+
+    None are missing where files are served as they lie in the tree, as in development.
+    """
+    if not isinstance(staticfiles_storage, ManifestFilesMixin):
+        return []
+    collected = staticfiles_storage.hashed_files
+    names = {name.replace("\\", "/") for finder in get_finders() for name, _ in finder.list([])}
+    return sorted(names - collected.keys())

@@ -3,6 +3,7 @@
 docs/decisions/server.md says what was measured and why it is gunicorn.
 """
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,15 @@ def when_ready(server: Any) -> None:
 
 
 def on_starting(server: Any) -> None:
-    """Forget the figures of the processes before."""
+    """Refuse to start where pages would have no style; forget the figures of the processes before."""
     from incidents.metrics import forget_processes
+    from incidents.static_storage import uncollected_files
 
+    if missing := uncollected_files():
+        sys.exit(
+            f"정적 파일 {len(missing)}개가 모이지 않아 시작하지 않습니다: {missing[0]} …\n"
+            "먼저 실행하십시오: .venv/bin/python manage.py collectstatic --no-input"
+        )
     forget_processes(Path(env_str("KB_DATA_DIR", "var")).expanduser())
 
 

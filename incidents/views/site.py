@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.shortcuts import render
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
@@ -20,6 +21,7 @@ from incidents.listing import build_listing
 from incidents.metrics import get_metrics
 from incidents.models import Incident, LibraryState, VocabularyKind
 from incidents.record_page import similar_to
+from incidents.static_storage import uncollected_files
 from incidents.stats import known_counts, library_figures, year_figure
 from incidents.vocabulary_pages import index_groups
 
@@ -89,11 +91,11 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Ready: migrations are applied and the search index answers; 503 with what is missing otherwise.
+    """Ready: migrations applied, static files collected, the search index answers; else 503 with what is missing.
 
     Asking heals, as any reader's search does: a new version's index is built before the first reader comes.
     """
-    problems = []
+    problems = ["static files"] if _lacks_static_files() else []
     try:
         if _pending_migrations():
             problems.append("migrations")
@@ -108,6 +110,16 @@ def readyz(request: HttpRequest) -> HttpResponse:
     response = JsonResponse(status, status=200 if is_ready else 503)
     response["Cache-Control"] = "no-store"
     return response
+
+
+_collected = False
+
+
+def _lacks_static_files() -> bool:
+    """Return whether collectstatic was not run for this program; once it was, it is not asked for again."""
+    global _collected
+    _collected = _collected or not uncollected_files()
+    return not _collected
 
 
 _migrated = False
@@ -130,7 +142,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     found = get_metrics()
     given = request.headers.get("Authorization", "")
     if found is None or not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):
-        raise NotFound("이 주소에는 아무것도 없습니다. 주소를 확인하거나 아래에서 찾아보십시오.")
+        raise NotFound(_("이 주소에는 아무것도 없습니다. 주소를 확인하거나 아래에서 찾아보십시오."))
     body, media_type = found.exposition()
     response = HttpResponse(body, content_type=media_type)
     response["Cache-Control"] = "no-store"
@@ -144,7 +156,7 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     if theme not in {*THEMES, "system", ""}:
         raise BadParameter(
-            "알 수 없는 화면 밝기입니다. light, dark, system 가운데 고르십시오.",
+            _("알 수 없는 화면 밝기입니다. light, dark, system 가운데 고르십시오."),
             fields={"theme": theme[:40]},
             names_nothing=False,
         )
@@ -163,7 +175,9 @@ def set_language(request: HttpRequest) -> HttpResponse:
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
         raise BadParameter(
-            "알 수 없는 언어입니다. ko, en 가운데 고르십시오.", fields={"language": language[:40]}, names_nothing=False
+            _("알 수 없는 언어입니다. ko, en 가운데 고르십시오."),
+            fields={"language": language[:40]},
+            names_nothing=False,
         )
     response = HttpResponseRedirect(_way_back(request))
     response.set_cookie(
