@@ -1,4 +1,4 @@
-"""Searches that found nothing: noted as text with a count, nothing about who asked.
+"""Searches that found nothing, on pages, in the API and by agents: noted as text with a count, not who asked.
 
 A reader's search never waits for the database's write lock: the text goes to a small file in the data folder, and
 whoever opens the desk gathers it into the table.
@@ -52,6 +52,14 @@ def note_miss(query: str) -> None:
             os.write(descriptor, f"{text}\n".encode())  # one write: lines of several processes don't mix
         finally:
             os.close(descriptor)
+
+
+def note_if_missed(listing: Listing) -> bool:
+    """Note the words of a listing that found nothing by words alone, and return whether it did."""
+    is_miss = found_nothing(listing)
+    if is_miss:
+        note_miss(listing.params.q)
+    return is_miss
 
 
 def found_nothing(listing: Listing) -> bool:

@@ -18,6 +18,7 @@ from incidents.errors import BadParameter
 from incidents.listing import Listing, build_listing
 from incidents.listing_params import PARAMETERS
 from incidents.models import Incident
+from incidents.search_misses import note_if_missed
 
 EXTRA: Final = frozenset({"fields", "exclude", "html", "updated_since", "cursor"})
 
@@ -30,6 +31,8 @@ def listing_answer(request: HttpRequest, *, is_strict: bool = True) -> HttpRespo
     data = request.GET.copy()
     narrowing = read_narrowing(data, LISTED_FIELDS, LISTING_PARTS)
     page, listing = place_listing(data, extra=EXTRA if is_strict else None)
+    if not data.get("updated_since"):
+        note_if_missed(listing)
     links = _links(request, data, listing, page)
     body: dict[str, Any] = {"count": listing.count}
     if "partial_count" not in narrowing.without_parts:

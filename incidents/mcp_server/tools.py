@@ -44,6 +44,7 @@ from incidents.models import Check, Incident, VocabularyKind, format_public_id, 
 from incidents.pins import SECTION_FIELDS, parse_pin, statements_of
 from incidents.record_data import public_text, record_data
 from incidents.record_text import SECTION_LABELS
+from incidents.search_misses import note_if_missed
 from incidents.symptom_match import match_symptom as find_matches
 
 MAX_HITS: Final = 20
@@ -73,6 +74,7 @@ def search(
         pairs += [(name, _known_slug(name, slug)) for slug in slugs]
     pairs += [(name, str(year)) for name, year in (("year_from", year_from), ("year_to", year_to)) if year is not None]
     listing = build_listing(QueryDict(encode_query(pairs)))
+    note_if_missed(listing)
     hits = [
         SearchHit(
             id=row.incident.public_id,

@@ -16,7 +16,7 @@ from incidents.listing import build_listing
 from incidents.models import Incident, parse_public_id
 from incidents.record_lookup import find_incident
 from incidents.record_page import citations_of, neighbours_of, relations_of, similar_to
-from incidents.search_misses import found_nothing, note_miss
+from incidents.search_misses import note_if_missed
 from incidents.views.twins import incident_list_markdown, incident_markdown, prefers_markdown
 
 
@@ -33,8 +33,7 @@ def incident_list(request: HttpRequest) -> HttpResponseBase:
     response = render(request, template, {"listing": listing, "jump": _jump(listing.jump)})
     if listing.params.has_choices or listing.page > 1 or listing.params.view != "list" or listing.params.group:
         response["X-Robots-Tag"] = "noindex, follow"
-    if found_nothing(listing):
-        note_miss(listing.params.q)
+    if note_if_missed(listing):
         response["Cache-Control"] = "private, no-cache"  # a stored page would be counted once
     return response
 

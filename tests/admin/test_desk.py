@@ -11,6 +11,7 @@ from django.utils import timezone
 from lxml import html
 
 from incidents.lifecycle import move
+from incidents.mcp_server.tools import search
 from incidents.models import Check, Citation, Incident, Report, SearchMiss, Source, SourceCheck, Status
 from incidents.search_misses import clean_query, gather_misses, note_miss
 from incidents.worklists import WORKLISTS
@@ -124,6 +125,22 @@ def test_a_search_that_finds_nothing_is_counted_each_time_and_only_as_text(desk:
     note_miss("없는말")
     assert gather_misses() == 1
     assert SearchMiss.objects.get().count == 3
+
+
+def test_a_search_of_the_api_or_an_agent_is_counted_alike() -> None:
+    make_incident()
+    reader = Client()
+    first = reader.get("/api/v1/incidents/", {"q": "없는말"})
+    reader.get("/api/v1/incidents/", {"q": "없는말", "component": "job-queue"})
+    reader.get("/api/v1/incidents/", {"q": "없는말", "updated_since": "2020-01-01"})
+    assert (
+        reader.get("/api/v1/incidents/", {"q": "없는말"}, headers={"If-None-Match": first["ETag"]}).status_code == 304
+    )
+    reader.get("/incidents.json", {"q": "없는말"})
+    search("없는말")
+    search("정산")
+    assert gather_misses() == 3
+    assert [(miss.query, miss.count) for miss in SearchMiss.objects.all()] == [("없는말", 3)]
 
 
 @pytest.mark.parametrize(
