@@ -1,4 +1,4 @@
-"""HTML in which a Latin word and its Korean particle stay on one line. Pure: changes when particles do."""
+"""HTML in which a Latin word and its Korean particle, or a name as `us-east-1`, stay on one line. Pure."""
 
 import re
 
@@ -11,13 +11,17 @@ _PARTICLES = (
     "은|는|이|가|을|를|와|과|의|에|로|도|만|나|며|고|란|인"
 )
 # A word of at most 14 characters, so that a phone's narrow line can still hold it.
-_PARTICLE = re.compile(
-    rf"(?<![A-Za-z0-9.%+#/_:;-])([A-Za-z0-9][A-Za-z0-9.%+#/_:-]{{0,13}}) ({_PARTICLES})(?=[\s.,!?)\]…’”·]|&|$)"
+_BEFORE = "(?<![A-Za-z0-9.%+#/_:;-])"
+_PARTICLE = rf"[A-Za-z0-9][A-Za-z0-9.%+#/_:-]{{0,13}} (?:{_PARTICLES})(?=[\s.,!?)\]…’”·]|&|$)"
+# A line would end after a hyphen and leave one or two characters alone: `US-EAST-` and `1`.
+_SHORT_TAIL = (
+    r"(?=[A-Za-z0-9-]{3,14}(?![A-Za-z0-9./_:-]))[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*-[A-Za-z0-9]{1,2}(?![A-Za-z0-9./_:-])"
 )
+_BOUND = re.compile(f"{_BEFORE}({_PARTICLE}|{_SHORT_TAIL})")
 
 
 def bind_particles(rendered: str) -> str:
-    """Return safe HTML with `<span class="josa">` around a Latin word or number and its particle.
+    """Return safe HTML with `<span class="josa">` around a Latin word or number and its particle, and short-tailed names.
 
     Only text outside `code` and `pre` is touched, and never across a tag's edge; its characters stay as they were.
     """
@@ -29,5 +33,5 @@ def bind_particles(rendered: str) -> str:
             if name and name[2] in ("code", "pre"):
                 depth += -1 if name[1] else 1
         elif depth == 0:
-            parts[index] = _PARTICLE.sub(r'<span class="josa">\1 \2</span>', part)
+            parts[index] = _BOUND.sub(r'<span class="josa">\1</span>', part)
     return "".join(parts)

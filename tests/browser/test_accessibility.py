@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.page_kinds import PAGES, VARIANTS
-from tests.conftest import Server
+from tests.browser.page_kinds import PAGES, VARIANTS, let_records_change
+from tests.conftest import Server, start_server, stop_server
 
 TEXT_SPACING = """
   * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
   p { margin-bottom: 2em !important; }
 """
+
+
+@pytest.fixture(scope="module")
+def shared_server(library_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The bundled library with a past, so that each page kind has something to show."""
+    data_dir = tmp_path_factory.mktemp("lived-in") / "data"
+    shutil.copytree(library_dir, data_dir)
+    let_records_change(data_dir)
+    server = start_server(data_dir)
+    yield server
+    stop_server(server)
 
 
 def open_folds(page: Any) -> None:
@@ -68,6 +81,32 @@ def test_nothing_scrolls_sideways_at_320_px(narrow: Any, shared_server: Server, 
     assert sideways(narrow) == 0
     narrow.add_style_tag(content=TEXT_SPACING)
     assert sideways(narrow) == 0
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_header_is_one_line_as_soon_as_it_has_the_menu(browser: Any, shared_server: Server, language: str) -> None:
+    context = browser.new_context(viewport={"width": 1088, "height": 700})  # 68rem, where docs/design.md has it begin
+    context.add_cookies([{"name": "language", "value": language, "url": shared_server.url}])
+    page = context.new_page()
+    page.goto(shared_server.url + PAGES["years"])
+    middles = page.evaluate(
+        """() => [...document.querySelectorAll('.site-header a, .site-header button, .site-header input')]
+          .filter((one) => one.checkVisibility() && one.type !== 'hidden')
+          .map((one) => one.getBoundingClientRect())
+          .map(({ top, bottom }) => Math.round((top + bottom) / 2))"""
+    )
+    inside = page.evaluate(
+        """() => {
+          const box = document.querySelector('.site-header .search-box').getBoundingClientRect();
+          const button = document.querySelector('.site-header .search-box__submit').getBoundingClientRect();
+          const menu = document.querySelector('.site-nav').getBoundingClientRect();
+          return [button.right <= box.right + 1, menu.right <= box.left];
+        }"""
+    )
+    context.close()
+    assert len(middles) >= 10
+    assert max(middles) - min(middles) <= 2
+    assert inside == [True, True]
 
 
 @pytest.mark.parametrize("name", ["home", "listing", "record", "stats"])

@@ -475,6 +475,8 @@ class TestParticles:
                 "us-east-1 의, Linear 에서.",
                 '<span class="josa">us-east-1 의</span>, <span class="josa">Linear 에서</span>.',
             ),
+            ("비어 US-EAST-1 서비스", '비어 <span class="josa">US-EAST-1</span> 서비스'),
+            ("https://x.example/us-east-1 us-east-100", "https://x.example/us-east-1 us-east-100"),
             ("<code>GPU 가</code> GPU 가격", "<code>GPU 가</code> GPU 가격"),
             ("<pre><code>GPU 가</code></pre>", "<pre><code>GPU 가</code></pre>"),
             ("<code>GPU</code> 가", "<code>GPU</code> 가"),
