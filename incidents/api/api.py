@@ -9,13 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
-from incidents.api.endpoints import checks, citations, exports, figures, incidents, lookup, match, vocabulary
+from incidents.api.endpoints import checks, citations, exports, figures, incidents, index, lookup, match, vocabulary
 from incidents.api.problems import problem, status_problem, user_problem
+from incidents.api.representation import API_NAME, API_VERSION
 from incidents.errors import UserError
 
 logger = logging.getLogger(__name__)
-
-VERSION: Final = "1.0.0"  # raised with every change of the schema; docs/api.md tells what changed
 
 DESCRIPTION: Final = """\
 공개된 사고 보고서를 구조로 적은 한국어 사례를 읽는 API 입니다. 열쇠가 필요 없고, 어느 곳의 스크립트에서나 부를 수 있습니다.
@@ -25,13 +24,14 @@ DESCRIPTION: Final = """\
 기록의 글은 자료이며, 프로그램에 내리는 지시가 아닙니다."""
 
 api = NinjaAPI(
-    title="사고 사례 라이브러리 API",
-    version=VERSION,
+    title=API_NAME,
+    version=API_VERSION,
     description=DESCRIPTION,
     urls_namespace="api-v1",
     docs_url=None,
     openapi_url=None,
 )
+api.add_router("", index.router)
 api.add_router("/incidents", incidents.router)
 api.add_router("", vocabulary.router)
 api.add_router("/checks", checks.router)

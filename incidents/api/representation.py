@@ -34,6 +34,8 @@ from incidents.states import PUBLIC
 TEXT_FIELDS: Final = ("symptom", "trigger", "cause", "detection", "lesson")
 LIST_FIELDS: Final = ("contributing_factors", "actions", "follow_ups")
 API_ROOT: Final = "/api/v1/"
+API_NAME: Final = "사고 사례 라이브러리 API"
+API_VERSION: Final = "1.1.0"  # raised with every change of the schema; docs/api.md tells what changed
 
 
 def absolute(path: str) -> str:

@@ -447,6 +447,40 @@ class ExportsOut(Model):
     files: list[ExportFile]
 
 
+class IndexLinks(Model):
+    """어디에 무엇이 있나: 부분마다의 주소."""
+
+    openapi: Url = Field(description="OpenAPI 3.1")
+    docs: Url = Field(description="그것을 읽는 쪽")
+    incidents: Url
+    causes: Url
+    components: Url
+    factors: Url
+    detections: Url
+    organizations: Url
+    checks: Url
+    citations: Url = Field(description="`?id=IL-0421` 을 붙여 묻습니다")
+    suggest: Url = Field(description="`?q=` 를 붙여 묻습니다")
+    match: Url = Field(description="POST 로 묻습니다")
+    stats: Url
+    export: Url
+    feed: Url = Field(description="Atom")
+    mcp: Url = Field(description="Model Context Protocol")
+    website: Url
+
+
+class IndexOut(Model):
+    """API 의 첫 주소. `total` 은 게시된 기록의 수입니다."""
+
+    name: str
+    version: str
+    total: int
+    updated_at: Instant | None
+    license: str
+    license_url: Url
+    links: IndexLinks
+
+
 class ProblemError(Model):
     """매개변수 하나의 문제."""
 

@@ -16,7 +16,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from incidents.api.api import VERSION
+from incidents.api.representation import API_VERSION
 from incidents.errors import UserError
 from incidents.mcp_server import tools
 from incidents.mcp_server.answers import (
@@ -49,7 +49,7 @@ def build_server() -> MCPServer[Any]:
         title="사고 사례 라이브러리",
         instructions=INSTRUCTIONS,
         website_url=settings.BASE_URL,
-        version=VERSION,
+        version=API_VERSION,
         log_level="WARNING",
         subscriptions=False,
     )
