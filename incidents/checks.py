@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from django.db.models import Prefetch, QuerySet
+from django.utils.translation import gettext as _
 
 from incidents.catalogue import get_catalogue
 from incidents.errors import NotFound
@@ -38,7 +39,7 @@ def find_check(text: str) -> Check:
     check = with_check_parts(Check.objects.filter(code=code)).first() if code else None
     if check is None:
         shown = (code or text)[:40]
-        message = f"알 수 없는 점검입니다: {shown}. 점검 목록에서 고르십시오."
+        message = _("알 수 없는 점검입니다: %(code)s. 점검 목록에서 고르십시오.") % {"code": shown}
         raise NotFound(message, fields={"code": message})
     return check
 
@@ -120,7 +121,7 @@ def check_matrix() -> CheckMatrix:
     cited_by_check = everything.counts("check")
     looked_at = set(CheckComponent.objects.values_list("check_item_id", "term_id"))
     checks_of: dict[int, int] = {}
-    for _, component in looked_at:
+    for _check, component in looked_at:
         checks_of[component] = checks_of.get(component, 0) + 1
     columns = tuple(
         MatrixColumn(component, counts.get(component.pk, 0), checks_of.get(component.pk, 0))

@@ -10,6 +10,7 @@ from typing import Any
 import django_filters
 from django import forms
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
 
 from incidents.catalogue import Catalogue, Selection, Value, Vocabulary
 from incidents.errors import BadParameter
@@ -38,12 +39,14 @@ class FacetField(forms.Field):
 
     def clean(self, value: Sequence[str]) -> tuple[Value, ...]:
         if len(value) > MAX_VALUES:
-            raise forms.ValidationError(f"값이 너무 많습니다. {MAX_VALUES}개까지 고를 수 있습니다.")
+            raise forms.ValidationError(
+                _("값이 너무 많습니다. %(most)d개까지 고를 수 있습니다.") % {"most": MAX_VALUES}
+            )
         found: dict[int, Value] = {}
         for slug in value:
             known = self.vocabulary.find(unicodedata.normalize("NFC", slug.strip()))
             if known is None:
-                raise forms.ValidationError(f"알 수 없는 값입니다: {slug[:100]}")
+                raise forms.ValidationError(_("알 수 없는 값입니다: %(value)s") % {"value": slug[:100]})
             found[known.pk] = known
         return tuple(found.values())
 
@@ -61,7 +64,8 @@ class BoundField(forms.Field):
             return None
         if not WHOLE_NUMBER.match(text) or not self.range.minimum <= int(text) <= self.range.maximum:
             raise forms.ValidationError(
-                f"{self.range.minimum}부터 {self.range.maximum}까지의 정수를 적으십시오: {text[:40]}"
+                _("%(least)d부터 %(most)d까지의 정수를 적으십시오: %(value)s")
+                % {"least": self.range.minimum, "most": self.range.maximum, "value": text[:40]}
             )
         return int(text)
 
@@ -122,7 +126,8 @@ class IncidentFilterSet(django_filters.FilterSet):
             for range_ in RANGES:
                 lower, upper = (self.form.cleaned_data[name] for name in (range_.lower, range_.upper))
                 if lower is not None and upper is not None and lower > upper:
-                    errors[range_.lower] = f"범위가 거꾸로입니다: {lower}–{upper}. 두 값을 바꾸어 적으십시오."
+                    backwards = _("범위가 거꾸로입니다: %(range)s. 두 값을 바꾸어 적으십시오.")
+                    errors[range_.lower] = backwards % {"range": f"{lower}–{upper}"}
         if errors:
             raise BadParameter(next(iter(errors.values())), fields=errors)
         cleaned: dict[str, Any] = dict(self.form.cleaned_data)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
 
 from incidents.models import (
     TERM_MODELS,
@@ -73,7 +74,7 @@ def compare(before: IncidentVersion | None, after: IncidentVersion) -> tuple[Fie
     old, new = read_version(before), read_version(after)
     if old is None or new is None:
         parts = diff_words(before.text, after.text)
-        return (FieldChange("", "기록", parts),) if before.text != after.text else ()
+        return (FieldChange("", _("기록"), parts),) if before.text != after.text else ()
     return compare_records(without_hidden(old), without_hidden(new))
 
 
@@ -92,7 +93,7 @@ def compare_records(old: RecordData, new: RecordData) -> tuple[FieldChange, ...]
     return tuple(
         FieldChange(
             name,
-            FIELD_LABELS[name],
+            _(FIELD_LABELS[name]),
             diff_words(value_text(name, getattr(old, name)), value_text(name, getattr(new, name))),
         )
         for name in changed_fields(old, new)
@@ -106,11 +107,15 @@ def history_of(incident: Incident) -> tuple[HistoryEntry, ...]:
     before: IncidentVersion | None = None
     for version in versions:
         version.incident = incident
-        label = f"판 {version.number} 게시" if before is None else f"판 {version.number}"
+        label = _("판 %(number)s 게시") % {"number": version.number} if before is None else _version_label(version)
         entries.append(HistoryEntry(version.created_at, label, version.reason, version, compare(before, version)))
         before = version
     entries += [_entry_of(change) for change in public_changes(incident.status_changes.all())]
     return tuple(sorted(entries, key=lambda entry: entry.at, reverse=True))
+
+
+def _version_label(version: IncidentVersion) -> str:
+    return _("판 %(number)s") % {"number": version.number}
 
 
 def public_changes(changes: QuerySet[StatusChange]) -> QuerySet[StatusChange]:
@@ -120,14 +125,16 @@ def public_changes(changes: QuerySet[StatusChange]) -> QuerySet[StatusChange]:
 
 def _entry_of(change: StatusChange) -> HistoryEntry:
     label = {
-        "withdraw": "철회",
-        "reinstate": "다시 게시",
-        "merge": f"병합: {change.merged_into.public_id}" if change.merged_into else "병합",
-        "repoint": f"병합된 곳이 바뀜: {change.merged_into.public_id}" if change.merged_into else "병합된 곳이 바뀜",
-        "unmerge": "병합 되돌림",
-        "bring_withdrawn": "철회된 기록으로 들어옴",
-        "bring_merged": "병합된 기록으로 들어옴",
+        "withdraw": _("철회"),
+        "reinstate": _("다시 게시"),
+        "merge": _("병합"),
+        "repoint": _("병합된 곳이 바뀜"),
+        "unmerge": _("병합 되돌림"),
+        "bring_withdrawn": _("철회된 기록으로 들어옴"),
+        "bring_merged": _("병합된 기록으로 들어옴"),
     }.get(change.move, change.get_after_display())
+    if change.merged_into and change.move in {"merge", "repoint"}:
+        label = f"{label}: {change.merged_into.public_id}"
     return HistoryEntry(change.created_at, label, change.reason, status_change=change)
 
 
@@ -160,7 +167,7 @@ def _correction_entry(one: IncidentVersion | StatusChange) -> HistoryEntry:
     before = IncidentVersion.objects.filter(incident=one.incident, number__lt=one.number).order_by("-number").first()
     if before is not None:
         before.incident = one.incident
-    return HistoryEntry(one.created_at, f"판 {one.number}", one.reason, one, compare(before, one))
+    return HistoryEntry(one.created_at, _version_label(one), one.reason, one, compare(before, one))
 
 
 def resolve_pin(incident: Incident, pin: Pin) -> Resolution | None:

@@ -177,7 +177,7 @@ class Listing:
             raise NotFound(
                 gettext("없는 페이지입니다: %(page)s (마지막: %(last)s)")
                 % {"page": params.page, "last": self.page_count},
-                fields={"page": f"마지막 페이지는 {self.page_count}입니다."},
+                fields={"page": gettext("마지막 페이지는 %(last)s입니다.") % {"last": self.page_count}},
             )
 
     @cached_property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from incidents.catalogue import Catalogue, Selection, Value
@@ -164,9 +165,9 @@ def read_params(
     if extra is not None:
         for name in data:
             if name not in PARAMETERS and name not in extra:
-                errors[name[:100]] = (
-                    f"알 수 없는 매개변수입니다: {name[:100]}. 쓸 수 있는 것: {', '.join(sorted({*PARAMETERS, *extra}))}"
-                )
+                unknown = gettext("알 수 없는 매개변수입니다: %(name)s. 쓸 수 있는 것: %(known)s")
+                known = ", ".join(sorted({*PARAMETERS, *extra}))
+                errors[name[:100]] = unknown % {"name": name[:100], "known": known}
     filters = IncidentFilterSet(data, catalogue)
     cleaned: dict[str, Any] = {}
     try:
@@ -175,9 +176,11 @@ def read_params(
         errors |= error.fields
     raw_q = data.get("q") or ""
     if len(raw_q) > MAX_QUERY_LENGTH:
-        errors["q"] = f"찾는 말이 너무 깁니다. {MAX_QUERY_LENGTH:,}자 안으로 줄이십시오."
+        errors["q"] = gettext("찾는 말이 너무 깁니다. %(most)s자 안으로 줄이십시오.") % {
+            "most": f"{MAX_QUERY_LENGTH:,}"
+        }
     if any("\ud800" <= sign <= "\udfff" for sign in raw_q):
-        errors["q"] = "찾는 말에 읽을 수 없는 글자가 있습니다. UTF-8 로 다시 보내십시오."
+        errors["q"] = gettext("찾는 말에 읽을 수 없는 글자가 있습니다. UTF-8 로 다시 보내십시오.")
     q = clean_query(raw_q) if "q" not in errors else ""
     sort = _choice(data, "sort", SORTS, errors) or ("relevance" if q else "newest")
     if sort == "relevance" and not q:
@@ -208,7 +211,8 @@ def _choice(
 ) -> str:
     value = (data.get(name) or "").strip()
     if value and value not in choices:
-        errors[name] = f"알 수 없는 값입니다: {value[:100]}. 쓸 수 있는 값: {', '.join(choices)}"
+        unknown = gettext("알 수 없는 값입니다: %(value)s. 쓸 수 있는 값: %(known)s")
+        errors[name] = unknown % {"value": value[:100], "known": ", ".join(choices)}
     return value
 
 
@@ -217,6 +221,7 @@ def _whole(data: MultiValueDict[str, str], name: str, default: int, maximum: int
     if not value.strip():
         return default
     if not POSITIVE.match(value) or int(value) > maximum:
-        errors[name] = f"1부터 {maximum}까지의 정수를 적으십시오: {value[:40]}"
+        wrong = gettext("%(least)d부터 %(most)d까지의 정수를 적으십시오: %(value)s")
+        errors[name] = wrong % {"least": 1, "most": maximum, "value": value[:40]}
         return default
     return int(value)

@@ -10,6 +10,7 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 
 from incidents.api.throttle import client_of, take
 from incidents.errors import DatabaseUnavailable, MethodRefused, TooManyRequests, UserError
@@ -31,7 +32,7 @@ class UserErrorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if response.status_code == 405 and not response.content and not request.path_info.startswith(API_PREFIXES):
-            page = user_error(request, MethodRefused("이 주소는 그렇게 부를 수 없습니다. 주소를 열어 보십시오."))
+            page = user_error(request, MethodRefused(_("이 주소는 그렇게 부를 수 없습니다. 주소를 열어 보십시오.")))
             page["Allow"] = response.headers.get("Allow", "")
             return page
         return response
@@ -72,7 +73,8 @@ class FormRateMiddleware:
         return user_error(
             request,
             TooManyRequests(
-                f"양식을 너무 자주 보냈습니다. {allowance.retry_after}초 뒤에 다시 보내십시오.",
+                _("양식을 너무 자주 보냈습니다. %(seconds)d초 뒤에 다시 보내십시오.")
+                % {"seconds": allowance.retry_after},
                 retry_after=allowance.retry_after,
             ),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from incidents.errors import NotFound
 from incidents.models import Incident, format_public_id, parse_public_id
 
@@ -15,7 +17,8 @@ def find_incident(public_id: str) -> Incident:
     if incident is None:
         shown = format_public_id(number) if number is not None else public_id[:40]
         raise NotFound(
-            f"알 수 없는 번호입니다: {shown}. 번호는 지워지지 않으므로, 옮겨 적다가 틀렸을 수 있습니다.",
+            _("알 수 없는 번호입니다: %(id)s. 번호는 지워지지 않으므로, 옮겨 적다가 틀렸을 수 있습니다.")
+            % {"id": shown},
             fields={"id": shown},
         )
     found: Incident = incident

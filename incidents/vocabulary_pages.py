@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from incidents.catalogue import Catalogue, get_catalogue
 from incidents.errors import NotFound
@@ -82,7 +83,8 @@ def find_term(kind: VocabularyKind, slug: str) -> Term | Organization | SlugRedi
     term: Term | Organization | None = model.objects.filter(slug=slug).first()
     found = term or SlugRedirect.objects.filter(kind=kind, old_slug=slug).first()
     if found is None:
-        raise NotFound(f"알 수 없는 값입니다: {slug[:100]}. 아래 목록에서 고르십시오.", fields={"slug": slug[:100]})
+        message = _("알 수 없는 값입니다: %(value)s. 아래 목록에서 고르십시오.") % {"value": slug[:100]}
+        raise NotFound(message, fields={"slug": slug[:100]})
     return found
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
+from django.conf import settings
+from django.utils import translation
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from incidents.facets import FACETS, RANGES
@@ -55,13 +57,19 @@ def _facets() -> dict[str, Any]:
     return fields
 
 
+def _facets_in_korean() -> dict[str, Any]:
+    """Return the facets' fields as the schema has them for everybody, whoever's request loads this module."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return _facets()
+
+
 CHOOSING: Final[dict[str, Any]] = {
     "q": _text(
         '찾는 말. 낱말은 모두 있어야 하고, "…" 는 이어진 말, 앞의 - 는 빼기, `증상:` 같은 이름은 그 절에서만.',
         maxLength=4000,
     ),
     "as_typed": _choice("1: 모르는 말을 고치지 않고 친 대로 찾습니다.", ["0", "1"]),
-    **_facets(),
+    **_facets_in_korean(),
 }
 NARROWING: Final[dict[str, Any]] = {
     "fields": _text("받을 항목의 이름, 쉼표로 이어서. 보기: `id,title,url`", examples=["id,title,url"]),

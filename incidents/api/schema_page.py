@@ -1,4 +1,4 @@
-"""The OpenAPI document as frozen values that a template can print."""
+"""The OpenAPI document as frozen values that a template can print, its texts in the reader's language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.utils.translation import gettext
+
 EXAMPLES: Final[Mapping[str, str]] = {
+    "getIndex": "/api/v1/",
     "listIncidents": "/api/v1/incidents/?q=인증서 만료&page_size=3&fields=id,title,url",
     "getIncident": "/api/v1/incidents/IL-0421/?html=1",
     "listRelated": "/api/v1/incidents/IL-0421/related/",
@@ -102,7 +105,7 @@ def operation_groups(document: Mapping[str, Any]) -> tuple[OperationGroup, ...]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             groups.setdefault(operation["tags"][0], []).append(_operation(method, path, operation))
-    return tuple(OperationGroup(name, tuple(entries)) for name, entries in groups.items())
+    return tuple(OperationGroup(_local(name), tuple(entries)) for name, entries in groups.items())
 
 
 def schema_models(document: Mapping[str, Any]) -> tuple[ModelEntry, ...]:
@@ -110,11 +113,16 @@ def schema_models(document: Mapping[str, Any]) -> tuple[ModelEntry, ...]:
     return tuple(
         ModelEntry(
             name,
-            str(model.get("description", "")),
+            _local(str(model.get("description", ""))),
             tuple(_field(field, schema) for field, schema in model.get("properties", {}).items()),
         )
         for name, model in sorted(document["components"]["schemas"].items())
     )
+
+
+def _local(text: str) -> str:
+    """Return a text of the document in the reader's language; the document itself is Korean, one for everybody."""
+    return gettext(text) if text else ""
 
 
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> OperationEntry:
@@ -122,8 +130,8 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Operatio
         anchor=operation["operationId"],
         method=method.upper(),
         path=path,
-        summary=operation["summary"],
-        description=operation.get("description", ""),
+        summary=_local(operation["summary"]),
+        description=_local(operation.get("description", "")),
         parameters=tuple(_parameter(parameter) for parameter in operation["parameters"]),
         body_model=_body_model(operation),
         answers=tuple(_answer(status, answer) for status, answer in operation["responses"].items()),
@@ -139,7 +147,7 @@ def _parameter(parameter: Mapping[str, Any]) -> ParameterRow:
         name=parameter["name"],
         place=parameter["in"],
         type=_bounded(inner),
-        description=parameter.get("description", ""),
+        description=_local(parameter.get("description", "")),
         values=tuple(str(value) for value in inner.get("enum", ())),
         is_required=bool(parameter.get("required")),
         is_repeatable=is_repeatable,
@@ -160,7 +168,7 @@ def _body_model(operation: Mapping[str, Any]) -> str:
 def _answer(status: str, answer: Mapping[str, Any]) -> AnswerRow:
     content: Mapping[str, Any] = answer.get("content", {})
     models = [_reference(one["schema"]) for one in content.values()]
-    return AnswerRow(status, answer["description"], tuple(content), next((name for name in models if name), ""))
+    return AnswerRow(status, _local(answer["description"]), tuple(content), next((name for name in models if name), ""))
 
 
 def _reference(schema: Mapping[str, Any]) -> str:
@@ -179,7 +187,7 @@ def _field(name: str, schema: Mapping[str, Any]) -> FieldRow:
         name=name,
         type=" | ".join(dict.fromkeys(_type(one) for one in variants)),
         model=next((model for one in variants if (model := _reference(one))), ""),
-        description=str(schema.get("description", "")),
+        description=_local(str(schema.get("description", ""))),
         is_nullable=any(one.get("type") == "null" for one in schema.get("anyOf", ())),
     )
 

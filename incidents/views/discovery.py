@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from incidents.api.endpoints.lookup import suggestion_url
@@ -33,7 +34,9 @@ def sitemap(request: HttpRequest, part: int = 0) -> HttpResponseBase:
     def make() -> HttpResponse:
         parts = sitemap_parts()
         if part > parts:
-            raise NotFound(f"사이트맵의 이 부분은 없습니다: {part}. /sitemap.xml 에서 시작하십시오.")
+            raise NotFound(
+                _("사이트맵의 이 부분은 없습니다: %(part)d. /sitemap.xml 에서 시작하십시오.") % {"part": part}
+            )
         body = sitemap_index(parts) if parts > 1 and not part else sitemap_part(max(1, part))
         return HttpResponse(body, content_type=XML)
 

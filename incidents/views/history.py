@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from incidents.errors import BadParameter, NotFound
@@ -15,7 +16,6 @@ from incidents.history import as_incident, compare, corrections, history_of, rea
 from incidents.models import Incident, IncidentVersion
 from incidents.record_lookup import find_incident
 from incidents.record_page import citations_of
-from incidents.record_words import FIELD_LABELS
 
 CORRECTIONS_PAGE_SIZE = 50
 
@@ -74,7 +74,7 @@ def incident_version(request: HttpRequest, public_id: str, number: str) -> HttpR
         shown = VersionShown(
             version.number,
             latest.number,
-            tuple(FIELD_LABELS.get(change.field, change.label) for change in compare(version, latest)),
+            tuple(change.label for change in compare(version, latest)),
             incident.get_absolute_url(),
             f"{history_url}?from={version.number}&to={latest.number}",
         )
@@ -95,10 +95,17 @@ def incident_version(request: HttpRequest, public_id: str, number: str) -> HttpR
 def find_version(incident: Incident, number: str, parameter: str) -> IncidentVersion:
     """Return a version of a record by its number. Raises NotFound or, for what is no number, BadParameter."""
     if not (number.isascii() and number.isdecimal() and len(number) <= 9):
-        raise BadParameter(f"판의 번호가 아닙니다: {number[:20]}", fields={parameter: "1 이상의 수를 적으십시오."})
+        raise BadParameter(
+            _("판의 번호가 아닙니다: %(number)s") % {"number": number[:20]},
+            fields={parameter: _("1 이상의 수를 적으십시오.")},
+        )
     version = incident.versions.filter(number=int(number)).first()
     if version is None:
-        raise NotFound(f"없는 판입니다: {incident.public_id} 판 {int(number)}. 지금 판은 {incident.version} 입니다.")
+        missing = _("없는 판입니다: %(id)s 판 %(number)d. 지금 판은 %(version)d 입니다.")
+        raise NotFound(
+            missing % {"id": incident.public_id, "number": int(number), "version": incident.version},
+            fields={parameter: number},
+        )
     version.incident = incident
     return version
 
@@ -108,12 +115,17 @@ def corrections_log(request: HttpRequest) -> HttpResponse:
     """What was corrected in the library, the latest first: each version after the first, each withdrawal and merge."""
     text = request.GET.get("page") or "1"
     if not (text.isascii() and text.isdecimal() and 1 <= len(text) <= 6 and int(text) >= 1):
-        raise BadParameter(f"없는 페이지입니다: {text[:20]}", fields={"page": "1 이상의 수를 적으십시오."})
+        raise BadParameter(
+            _("없는 페이지입니다: %(page)s") % {"page": text[:20]}, fields={"page": _("1 이상의 수를 적으십시오.")}
+        )
     page = int(text)
     found, total = corrections(page, CORRECTIONS_PAGE_SIZE)
     last = max(1, -(-total // CORRECTIONS_PAGE_SIZE))
     if page > last:
-        raise NotFound(f"없는 페이지입니다: {page} (마지막: {last})", fields={"page": str(last)})
+        raise NotFound(
+            _("없는 페이지입니다: %(page)s (마지막: %(last)s)") % {"page": page, "last": last},
+            fields={"page": str(last)},
+        )
     response = render(
         request,
         "incidents/corrections.html",

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -23,7 +24,8 @@ def match(request: HttpRequest) -> HttpResponse:
     text = request.POST.get("text", "").replace("\r\n", "\n") if request.method == "POST" else ""
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise PayloadTooLarge(
-            f"붙여 넣은 글이 너무 깁니다. {MAX_BYTES // 1024} kB 까지 받으니, 오류가 난 줄과 그 앞뒤만 붙여 넣으십시오."
+            _("붙여 넣은 글이 너무 깁니다. %(most)d kB 까지 받으니, 오류가 난 줄과 그 앞뒤만 붙여 넣으십시오.")
+            % {"most": MAX_BYTES // 1024}
         )
     context = {
         "text": text,

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from incidents.catalogue import get_catalogue
@@ -66,7 +67,8 @@ def year_detail(request: HttpRequest, year: int) -> HttpResponse:
     """One year: its figures and its records."""
     years = [int(entry.slug) for entry in year_entries(get_catalogue())]
     if year not in years:
-        raise NotFound(f"이 해의 기록은 없습니다: {year}. 기록이 있는 해에서 고르십시오.", fields={"year": str(year)})
+        message = _("이 해의 기록은 없습니다: %(year)s. 기록이 있는 해에서 고르십시오.") % {"year": year}
+        raise NotFound(message, fields={"year": str(year)})
     place = years.index(year)
     data = QueryDict(
         encode_query([("year_from", str(year)), ("year_to", str(year)), ("page", request.GET.get("page", ""))])

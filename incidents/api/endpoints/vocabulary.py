@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import translation
 from ninja import Path, Router
 
 from incidents.api.answers import kept, kept_model
@@ -115,5 +117,6 @@ def _add(kind: VocabularyKind) -> None:
         return kept(request, make)
 
 
-for _kind in VocabularyKind:
-    _add(_kind)
+with translation.override(settings.LANGUAGE_CODE):  # the schema is Korean, whoever's request loads this module
+    for _kind in VocabularyKind:
+        _add(_kind)
