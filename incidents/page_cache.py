@@ -25,6 +25,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import parse_etags, parse_http_date_safe
 
+from incidents.api.middleware import DOCS
 from incidents.compression import ENCODINGS, SMALLEST, accepted_encoding, compress, decompress
 from incidents.context_processors import THEMES
 from incidents.entity_tags import answer_key, program_fingerprint
@@ -136,7 +137,7 @@ def what_views_see(meta: dict[str, Any], origin: str) -> tuple[str, ...] | None:
     `meta` is the WSGI environment, `origin` the scheme and host that the request was made to.
     """
     path = meta.get("PATH_INFO", "")
-    if settings.DEBUG or meta["REQUEST_METHOD"] not in {"GET", "HEAD"} or path.startswith(LEFT_ALONE):
+    if settings.DEBUG or meta["REQUEST_METHOD"] not in {"GET", "HEAD"} or _is_left_alone(path):
         return None
     if "HTTP_AUTHORIZATION" in meta:
         return None
@@ -163,6 +164,10 @@ def what_views_see(meta: dict[str, Any], origin: str) -> tuple[str, ...] | None:
         # A record says on which day it was read, for those who cite it.
         datetime.now(UTC).date().isoformat() if path.startswith("/incidents/") else "",
     )
+
+
+def _is_left_alone(path: str) -> bool:
+    return path.startswith(LEFT_ALONE) and path != DOCS  # a page for people among the API's addresses
 
 
 def _listing_before(referer: str, host: str) -> str:

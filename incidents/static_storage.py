@@ -10,7 +10,7 @@ from typing import Any
 
 import brotli
 from django.contrib.staticfiles.finders import get_finders
-from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
+from django.contrib.staticfiles.storage import staticfiles_storage
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
@@ -49,8 +49,8 @@ def uncollected_files() -> list[str]:
 
     None are missing where files are served as they lie in the tree, as in development.
     """
-    if not isinstance(staticfiles_storage, ManifestFilesMixin):
+    collected: dict[str, str] | None = getattr(staticfiles_storage, "hashed_files", None)  # of storages with a manifest
+    if collected is None:
         return []
-    collected = staticfiles_storage.hashed_files
     names = {name.replace("\\", "/") for finder in get_finders() for name, _ in finder.list([])}
     return sorted(names - collected.keys())

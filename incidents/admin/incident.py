@@ -36,6 +36,7 @@ from incidents.admin.inlines import (
     terms_of,
 )
 from incidents.admin.moves import MovesMixin
+from incidents.admin.people import person_of
 from incidents.admin.proposals import ProposalsMixin
 from incidents.lifecycle import commit_version
 from incidents.models import DetectionMethod, Incident, IncidentEdit, UnsavedText, parse_public_id
@@ -326,17 +327,17 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
 
     def _is_own_draft(self, request: HttpRequest, incident: Incident) -> bool:
         """Whether this person alone wrote the record and never handed it in: then nobody else loses anything."""
-        author = request.user
+        author = person_of(request)
         if incident.status != Status.DRAFT or not super().has_change_permission(request, incident):
             return False
         began = LogEntry.objects.filter(
             content_type=ContentType.objects.get_for_model(Incident),
             object_id=str(incident.pk),
             action_flag=ADDITION,
-            user_id=author.pk,
+            user=author,
         )
         was_handed_in = incident.status_changes.exists()
-        has_others = incident.edits.exclude(author_id=author.pk).exists() or incident.proposals.exists()
+        has_others = incident.edits.exclude(author=author).exists() or incident.proposals.exists()
         return began.exists() and not was_handed_in and not has_others
 
     @admin.action(description="고른 사례 지우기", permissions=["delete"])

@@ -14,6 +14,7 @@ PAGES = {
     "grouped": "/incidents/?component=etcd&component=dns&group=cause",
     "full": "/incidents/?cause=hardware-failure&component=gpu-hardware&view=full&page_size=3",
     "nothing": "/incidents/?q=etcd+디스크+윤초&page_size=5",
+    "corrected": "/incidents/?q=etdc",
     "paged": "/incidents/?page=7",
     "record": "/incidents/IL-0459/",
     "history": "/incidents/IL-0003/history/",

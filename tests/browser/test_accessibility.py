@@ -195,3 +195,14 @@ def test_paper_has_the_record_its_sources_and_no_navigation(page: Any, shared_se
     assert page.locator("#cite p[lang=ko]").is_visible()
     for hidden in (".site-nav", "form[role=search]", ".record__toc", "#similar", ".site-footer__grid"):
         assert not page.locator(hidden).first.is_visible(), hidden
+
+
+def test_paper_has_the_listing_without_its_controls(page: Any, shared_server: Server) -> None:
+    page.goto(shared_server.url + PAGES["corrected"])
+    notice = page.locator(".notice")
+    assert notice.evaluate("(one) => getComputedStyle(one).borderLeftWidth") == "4px"
+    page.emulate_media(media="print")
+    assert notice.is_visible()
+    assert page.locator(".incident-row__title").first.is_visible()
+    for hidden in (".switch", ".chip__remove", ".pagination", ".listing__foot", "form[role=search]"):
+        assert not any(one.is_visible() for one in page.locator(hidden).all()), hidden

@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
+from tests.browser.page_kinds import PAGES
 from tests.conftest import Server
 
 
@@ -109,7 +110,7 @@ def test_no_page_asks_another_host_or_breaks_its_policy(page: Any, shared_server
 
 
 def test_first_view_is_light(browser: Any, shared_server: Server) -> None:
-    for path in ("/", "/incidents/", "/incidents/IL-0459/", "/stats/"):
+    for path in PAGES.values():
         context = browser.new_context()
         page = context.new_page()
         session = context.new_cdp_session(page)

@@ -14,10 +14,10 @@ from incidents.catalogue import get_catalogue
 from incidents.exports import LICENSE, LICENSE_URL
 from incidents.models import LibraryState
 
-router = Router(tags=["차례"])
+router = Router(tags=["길잡이"])
 
 
-@router.get("/", response=IndexOut, url_name="index", operation_id="getIndex", summary="차례")
+@router.get("/", response=IndexOut, url_name="index", operation_id="getIndex", summary="길잡이")
 def get_index(request: HttpRequest) -> HttpResponseBase:
     """이 API 의 이름과 판, 게시된 기록의 수, 그리고 어디에 무엇이 있는지."""
 
