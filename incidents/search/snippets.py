@@ -199,7 +199,8 @@ def _opened(text: str) -> str:
     """Return a text with each Hangul syllable opened; offsets stay."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     index = np.where((codes >= FIRST_SYLLABLE) & (codes <= LAST_SYLLABLE), codes - FIRST_SYLLABLE, 0)
-    return (codes - index % FINALS).tobytes().decode("utf-32-le", "surrogatepass")
+    opened: bytes = (codes - index % FINALS).tobytes()
+    return opened.decode("utf-32-le", "surrogatepass")
 
 
 def _places(text: str, term: str) -> Iterator[int]:
@@ -297,8 +298,8 @@ def _sentence_around(text: str, offset: int) -> Span:
         if start > near or near <= 0:
             break
         near -= FAR  # a sentence that long
-    match = _SENTENCE_END.search(text, offset)
-    return start, match.start() + (text[match.start()] != "\n") if match else len(text)
+    after = _SENTENCE_END.search(text, offset)
+    return start, after.start() + (text[after.start()] != "\n") if after else len(text)
 
 
 def _sentences(text: str) -> list[Span]:

@@ -50,8 +50,8 @@ def test_each_row(bundled, db, query, is_plain):
             card = RowCard(
                 public_id=incident.public_id,
                 url=incident.get_absolute_url(),
-                year=incident.year,
-                organization=incident.organization.name,
+                year=incident.year or 0,
+                organization=incident.organization.name if incident.organization else "",
                 cause=cause,
                 component=component,
                 detection=method.label if method and method.slug != "unknown" else "",
