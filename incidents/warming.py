@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from importlib import import_module
 
 from django.conf import settings
 from django.db import DatabaseError, connections
@@ -32,6 +33,8 @@ def warm_up() -> None:
     first request, which also says what is wrong.
     """
     _ = get_resolver().reverse_dict
+    import_module("incidents.mcp_server.server")
+    import_module("mcp.server.streamable_http_manager")
     templates = settings.BASE_DIR / "templates"
     for path in templates.rglob("*.html"):
         loader.get_template(str(path.relative_to(templates)))

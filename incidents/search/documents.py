@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.base import SearchDocument
-from incidents.search.korean import ANALYSIS_VERSION, leaves_of, surfaces, tokens
+from incidents.search.korean import ANALYSIS_VERSION, fold, leaves_of, placed_terms, surface_of, tokens, words
 from incidents.search.morphemes import dictionary_version
 from incidents.search.postings import SECTION_BITS
 
@@ -105,13 +105,14 @@ def analyse(document: SearchDocument) -> AnalysedDocument:
     lengths = np.zeros(len(SECTIONS), np.int64)
     for number, text in enumerate(section_texts(document)):
         base = number << SECTION_BITS
-        last = 0
-        for token in tokens(text):
-            found.setdefault(token.term[:MAX_TERM], []).append(base | token.position)
-            last = max(last, token.position + token.width)
+        position = last = 0
+        for ordinal, (word, _, _) in enumerate(words(fold(text))):
+            for term, offset, width in placed_terms(word):
+                found.setdefault(term[:MAX_TERM], []).append(base | (position + offset))
+                last = max(last, position + offset + width)
+            position += word.width
+            whole.setdefault(surface_of(word)[:MAX_TERM], []).append(base | ordinal)
         lengths[number] = last
-        for surface, ordinal in surfaces(text):
-            whole.setdefault(surface[:MAX_TERM], []).append(base | ordinal)
     for mark, names in ((LABEL, document.labels), (ALIAS, document.aliases)):
         for key in (key for name in names for key in label_keys(name, mark)):
             found.setdefault(key, []).append(_LABELS)

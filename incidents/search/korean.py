@@ -142,11 +142,16 @@ def tokens(text: str) -> list[Token]:
 
 def word_tokens(word: Word, position: int) -> Iterator[Token]:
     """Yield the terms of one word that begins at a position."""
+    for term, offset, width in placed_terms(word):
+        yield Token(term, position + offset, width)
+
+
+def placed_terms(word: Word) -> Iterator[tuple[str, int, int]]:
+    """Yield (term, offset, width) of one word."""
     for offset, leaf in enumerate(word.leaves):
         if leaf:
-            yield Token(leaf, position + offset)
-    for term, offset, width in word.spans:
-        yield Token(term, position + offset, width)
+            yield leaf, offset, 1
+    yield from word.spans
 
 
 @lru_cache(maxsize=20_000)
@@ -336,8 +341,13 @@ def leaves_of(text: str) -> tuple[str, ...]:
 def surfaces(text: str) -> Iterator[tuple[str, int]]:
     """Yield (whole word, its ordinal) of a text, for finding parts of words: Hangul with "+" marks, identifiers."""
     for ordinal, (word, _, _) in enumerate(words(fold(text))):
-        yield word.marked or word.surface, ordinal
+        yield surface_of(word), ordinal
+
+
+def surface_of(word: Word) -> str:
+    """Return the whole word as written, Hangul with "+" marks."""
+    return word.marked or word.surface
 
 
 __all__ = ["ANALYSIS_VERSION", "HANGUL_WORD", "LIGHT", "PARTICLES", "Token", "Word", "cover", "fold", "hangul_word",
-           "identifier_word", "leaves_of", "placed_leaves", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip
+           "identifier_word", "leaves_of", "placed_leaves", "placed_terms", "surface_of", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip

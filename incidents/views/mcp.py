@@ -11,10 +11,6 @@ from typing import Any, Final
 from asgiref.sync import async_to_sync
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
-
-from incidents.mcp_server.server import build_server
 
 MAX_BODY: Final = 256 * 1024  # the largest argument is a log excerpt of 64 kB
 
@@ -64,6 +60,12 @@ async def _answer(scope: dict[str, Any], body: bytes) -> HttpResponse:
 
     async def send(message: Any) -> None:
         sent.append(dict(message))
+
+    # The SDK takes half a second to load, which commands needn't pay; servers load it before they fork (warming.py).
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from incidents.mcp_server.server import build_server
 
     # Any origin may ask, as with the API: everything here is public and nothing can be changed.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
