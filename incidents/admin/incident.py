@@ -327,9 +327,9 @@ class IncidentAdmin(AssistMixin, ImportsMixin, ProposalsMixin, MovesMixin):
 
     def _is_own_draft(self, request: HttpRequest, incident: Incident) -> bool:
         """Whether this person alone wrote the record and never handed it in: then nobody else loses anything."""
-        author = person_of(request)
         if incident.status != Status.DRAFT or not super().has_change_permission(request, incident):
             return False
+        author = person_of(request)
         began = LogEntry.objects.filter(
             content_type=ContentType.objects.get_for_model(Incident),
             object_id=str(incident.pk),

@@ -102,7 +102,7 @@ PUBLIC: dict[str, tuple[str, frozenset[str], set[int]]] = {
     "mcp/": ("/mcp/", FORM | {"DELETE"}, {200, 202, 400, 405, 406, 415}),
     "api/v1/schema/": ("/api/v1/schema/", READ, {200}),
     "api/v1/docs/": ("/api/v1/docs/", READ, {200}),
-    "api/v1/": ("/api/v1/", frozenset(METHODS), {404}),
+    "api/v1/": ("/api/v1/", READ, {200}),
     "api/v1/incidents/": ("/api/v1/incidents/", READ, {200}),
     "api/v1/incidents/<public_id>/": ("/api/v1/incidents/IL-0001/", READ, {200}),
     "api/v1/incidents/<public_id>/related/": ("/api/v1/incidents/IL-0001/related/", READ, {200}),
