@@ -529,8 +529,8 @@ class Listing:
                     )
                 )
         if self._found is not None:
-            words = list(self._query.without_each_word())
-            for word, rest in words if len(words) <= LOOSENED_WORDS else ():
+            is_short = len(self._query.clauses) <= LOOSENED_WORDS
+            for word, rest in self._query.without_each_word() if is_short else ():
                 found.append(self._loosened("word", word, self.params.changed(q=rest, is_as_typed=False)))
         return tuple(sorted((one for one in found if one.count), key=lambda one: -one.count))
 

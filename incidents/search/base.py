@@ -70,7 +70,7 @@ class SearchResult:
     """The answer to one query, to be narrowed by facets without a second search.
 
     full: primary keys of the records with every word, best first (int64). full_scores: their scores, falling.
-    jump: public ID of the record that the query names by ID or source URL, else None. unknown: words of the query as
+    jump: public ID of the record that the query names by ID or source URL, else None. unknown: words of a short query as
     typed that no record holds. What costs more than the matches themselves is made when it is first asked for.
     """
 

@@ -29,6 +29,7 @@ SECTION_WEIGHTS = {
     "title": 4.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
     "actions": 1.0, "follow_ups": 0.8, "lesson": 0.6, "organization": 2.0, "labels": 1.0, "sources": 0.6, "id": 1.0,
 }  # fmt: skip
+LITERAL_WORDS = 20  # what has more words was pasted: its words are not looked for inside others, at 50 ms each
 ROUNDING = 1e-9  # a share of exactly `label_share` counts, in whatever order it was summed
 LOOKED_UP_AT_ONCE = 64  # terms of the feedback
 _WEAK_PARTICLES = frozenset(["인", "란", "든", "랑", "아", "야", "나", "쪽", "뿐", "씩", "라", "자"])
@@ -281,12 +282,14 @@ class Evaluator:
 
     def _literal(self, need: Need) -> tuple[Rows, Rows]:
         nothing = np.empty(0, np.int64)
-        if need.clause.is_phrase:
+        if need.clause.is_phrase or len(need.clause.words) > LITERAL_WORDS:
             return nothing, nothing
         section = SECTION_NUMBER[need.clause.field] if need.clause.field else None
         whole: Rows | None = None
         loose: Rows | None = None
-        for word in need.clause.words:
+        for word in dict.fromkeys(need.clause.words):
+            if loose is not None and not len(loose):
+                break  # some chunk is nowhere: so is the whole
             inside, across = nothing, nothing
             for needle in dict.fromkeys(filter(None, (need.listed,) if need.listed else (word.surface, word.stem))):
                 if len(needle) < 2:
@@ -324,7 +327,9 @@ class Evaluator:
 
     def matches(self, plan: Plan) -> Rows:
         """Return the sorted rows that hold every required word and nothing excluded."""
-        required = [self.satisfied(need, plan) for need in plan.needs if need.is_required]
+        wanted = [need for need in plan.needs if need.is_required]
+        find = self.satisfied if len(wanted) <= LITERAL_WORDS else self.need
+        required = [find(need, plan) for need in wanted]
         if required:
             required.sort(key=len)
             if len(required) == 1:
@@ -378,7 +383,7 @@ class Evaluator:
             if need.listed:
                 letters = np.union1d(*self.literal(need))
                 dense[letters] += 0.5 * self.idf(len(letters))
-            elif not len(self.need(need, plan)):
+            elif len(plan.needs) <= LITERAL_WORDS and not len(self.need(need, plan)):
                 inside, across = self.literal(need)
                 dense[inside] += 0.5 * self.idf(len(inside))
                 dense[across] += 0.25 * self.idf(len(across))

@@ -96,7 +96,8 @@ class SearchService:
 
     def _search(self, query: SearchQuery, thesaurus: Thesaurus, evaluator: Evaluator) -> SearchResult:
         plan = self._plan(query, thesaurus)
-        unknown = [need for need in plan.needs if need.is_required and evaluator.is_unknown(need, plan)]
+        is_short = len(query.clauses) <= CORRECTED_WORDS
+        unknown = [need for need in plan.needs if is_short and need.is_required and evaluator.is_unknown(need, plan)]
         interpretation = Interpretation("exact", query.text, query.text)
         jump = self._jump(query, evaluator)
         if unknown and not query.is_as_typed and jump is None:
@@ -104,7 +105,7 @@ class SearchService:
             if corrected is not None:
                 interpretation = Interpretation("corrected", corrected.text, query.text)
                 plan = make_plan(corrected, thesaurus)
-        has_unknown = bool(unknown) and interpretation.kind == "exact" and len(query.clauses) <= CORRECTED_WORDS
+        has_unknown = bool(unknown) and interpretation.kind == "exact"
         table = evaluator.reader.table
         scores = evaluator.scores(plan)
         full, full_scores = evaluator.order(evaluator.matches(plan), scores)

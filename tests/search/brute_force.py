@@ -17,7 +17,7 @@ import numpy as np
 
 from incidents.search import PARTIAL_BELOW, PARTIAL_LIMIT, SearchDocument, SearchQuery
 from incidents.search.documents import HEADINGS, SECTIONS, label_keys
-from incidents.search.evaluate import SECTION_WEIGHTS, Ranking
+from incidents.search.evaluate import LITERAL_WORDS, SECTION_WEIGHTS, Ranking
 from incidents.search.korean import Word, cover, fold, surfaces, tokens, words
 from incidents.search.plan import Atom, Form, Need, Plan
 from incidents.search.service import CORRECTED_WORDS, PARTIAL_SHARE
@@ -221,7 +221,7 @@ class BruteForce:
             if need.listed:
                 letters: set[int] = set().union(*self.literal(need))
                 add(dict.fromkeys(letters, self.idf(len(letters))), 0.5)
-            elif not self.holding(need, plan):
+            elif len(plan.needs) <= LITERAL_WORDS and not self.holding(need, plan):
                 inside, across = self.literal(need)
                 add(dict.fromkeys(inside, self.idf(len(inside))), 0.5)
                 add(dict.fromkeys(across, self.idf(len(across))), 0.25)
@@ -262,7 +262,7 @@ class BruteForce:
 
     def literal(self, need: Need) -> tuple[set[int], set[int]]:
         """Return (rows with a clause's letters as a word or inside one, rows where they only straddle two words)."""
-        if need.clause.is_phrase:
+        if need.clause.is_phrase or len(need.clause.words) > LITERAL_WORDS:
             return set(), set()
         field = need.clause.field
         whole: set[int] | None = None
@@ -303,7 +303,7 @@ class BruteForce:
         for need in wanted:
             found = self.holding(need, plan)
             is_ending = all(word.kind == "ending" for word in need.clause.words)
-            if not found or is_ending:
+            if len(wanted) <= LITERAL_WORDS and (not found or is_ending):
                 found |= self.literal(need)[0]
             rows &= found
         return self.allowed(rows, plan)

@@ -32,6 +32,7 @@ from incidents.listing import Listing, build_listing
 from incidents.models import Incident, SearchTerm
 from incidents.records import RecordData, format_record
 from incidents.search import FIELD_LABELS, TermRow, parse_query
+from incidents.search.korean import PARTICLES
 from incidents.search.plan import make_plan
 from incidents.search.query import MAX_CHARACTERS
 from incidents.search.thesaurus import Thesaurus, shipped_rows
@@ -330,6 +331,8 @@ def hostile(made: Library) -> dict[str, str]:
         ),
         "a phrase of 200 frequent words": f'"{" ".join(common[:200])}"',
         "200 words in one field": " ".join(f"증상:{term}" for term in common[:200]),
+        "200 words joined by signs": "★".join(common[:200]),
+        "100 endings": " ".join(sorted(PARTICLES)[:100]),
         "200 single syllables": " ".join(chr(0xAC00 + 28 * n) for n in range(200)),
         "a syllable 4,000 times": "가" * 4_000,
         "4,000 random syllables": random_hangul,
@@ -359,7 +362,8 @@ def test_whatever_is_typed_is_answered_or_refused_within_a_second(made: Library)
         reader.get(address)  # templates and schemas are read once
     slow = []
     statuses = set()
-    for name, text in hostile(made).items():
+    for number, (name, text) in enumerate(hostile(made).items()):
+        reader.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"  # a client of its own: one alone may not send so much
         encoded = quote(text.encode("utf-8", "surrogatepass"))
         for address in ("/incidents/?q=", "/api/v1/incidents/?q=", "/api/v1/suggest/?q=", "/incidents.md?q=", "POST"):
             started = time.thread_time()
