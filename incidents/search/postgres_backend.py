@@ -25,7 +25,6 @@ from django.db import (
     DEFAULT_DB_ALIAS,
     DatabaseError,
     OperationalError,
-    ProgrammingError,
     connections,
     router,
     transaction,
@@ -228,7 +227,14 @@ class PostgresReader(IndexReader):
         is_hangul = "가" <= word[0] <= "힣"
         slack = limit if not is_hangul else limit + 1
         with self._reading() as connection:
-            counts = store.read_spellings(connection, self._build, max(2, len(word) - slack), len(word) + slack)
+            counts = store.read_spellings(
+                connection,
+                self._build,
+                shortest=max(2, len(word) - slack),
+                longest=len(word) + slack,
+                like=word,
+                ends=1 if is_hangul else 2,
+            )
         known = {}
         for term, count in counts.items():
             live = count - self.removed_counts.get(store.term_key(term), 0) if self.removed_counts else count
@@ -238,51 +244,43 @@ class PostgresReader(IndexReader):
         return found.word if found else None
 
     def literal(self, needle: str, section: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        # Kept, as the ways out of a search without a match each ask for nearly the same words.
+        return self._postings.get((needle, section), lambda: self._literals(needle, section))
+
+    def _literals(self, needle: str, section: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         wholes, straddling = [], []
-        for number, words in self._words.items():
-            whole, across = self._literal(number, words, needle, section)
-            wholes.append(whole + self._first[number])
-            straddling.append(across + self._first[number])
+        for segment in self.segments:
+            whole, across = self._literal(segment, needle, section)
+            wholes.append(whole + self._first[segment.number])
+            straddling.append(across + self._first[segment.number])
         rows, loose = np.concatenate(wholes), np.concatenate(straddling)
         ids = self._table.ids
         return rows[ids[rows] >= 0], loose[ids[loose] >= 0]
 
-    @cached_property
-    def _words(self) -> dict[int, tuple[str, NDArray[np.int32]]]:
-        """{segment: (its words without marks, each after a line break, and the place at which each begins)}"""
-        out = {}
-        for segment in self.segments:
-            plain = "\n" + segment.words.replace("+", "") + "\n"
-            codes = np.frombuffer(plain.encode("utf-32-le"), np.uint32)
-            out[segment.number] = (plain, (np.flatnonzero(codes == 10)[:-1] + 1).astype(np.int32))
-        return out
-
     def _literal(
-        self, number: int, words: tuple[str, NDArray[np.int32]], needle: str, section: int | None
+        self, segment: Segment, needle: str, section: int | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        text, starts = words
-        found: set[int] = set()
-        at = text.find(needle)
+        text, starts = segment.plain_words
+        found: list[int] = []
+        at = text.find(needle) if needle and "\n" not in needle else -1
         while at >= 0:
-            index = int(np.searchsorted(starts, at, "right")) - 1
-            found.add(index)
-            at = text.find(needle, int(starts[index + 1]) - 1 if index + 1 < len(starts) else len(text))
-        nothing = np.empty(0, np.int64)
-        if not found or "\n" in needle or not needle:
-            return nothing, nothing
-        numbers = sorted(found)
+            found.append(at)
+            at = text.find(needle, at + 1)
+        if not found:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        numbers = np.unique(np.searchsorted(starts, found, "right") - 1).tolist()
         with self._reading() as connection:
-            places = store.read_words(connection, self._build, number, numbers)
-        marked = self._marked(number)
+            places = store.read_words(connection, self._build, segment.number, numbers)
+        marked = segment.words.split("\n")
         chosen = [marked[n] for n in numbers]
         wheres = [places[n] for n in numbers]
         first = np.concatenate(([0], np.cumsum([len(where) for where in wheres]))).astype(np.int64)
         return _small_index(chosen, first, np.concatenate(wheres)).find(needle, section)
 
-    def _marked(self, number: int) -> list[str]:
-        return next(segment.words for segment in self.segments if segment.number == number).split("\n")
-
     def document_terms(self, row: int) -> tuple[Sequence[str], NDArray[np.float32]]:
+        return self._postings.get(row, lambda: self._document_terms(row))
+
+    def _document_terms(self, row: int) -> tuple[Sequence[str], NDArray[np.float32]]:
         number = max((n for n, first in self._first.items() if first <= row), key=lambda n: self._first[n])
         with self._reading() as connection:
             return store.read_terms(connection, self._build, number, row - self._first[number])
@@ -363,7 +361,6 @@ class PostgresBackend(SearchService, SearchBackend):
         use_folder(Path(settings.DATA_DIR) / "analyser")
         self._opened: dict[str, _Opened] = {}  # by database: a replica may be a moment behind
         self._open_lock = threading.Lock()
-        self._has_state: set[str] = set()
 
     # Reading
 
@@ -411,7 +408,7 @@ class PostgresBackend(SearchService, SearchBackend):
             if segment is None or len(segment) != documents:
                 segment = store.read_segment(connection, build, number)
             elif segment.removed.tobytes() != removed:
-                segment = Segment(**{**segment.__dict__, "removed": np.frombuffer(removed, "<i4")})
+                segment = segment.without(removed)
             segments.append(segment)
         counts = _removed_counts(connection, build, segments, before.reader if before and known else None)
         reader = PostgresReader(lambda: connections[alias], build, segments, counts)
@@ -421,20 +418,7 @@ class PostgresBackend(SearchService, SearchBackend):
 
     def _state(self, alias: str) -> State | None:
         with _unavailable():
-            return self._read_state(alias)
-
-    def _read_state(self, alias: str) -> State | None:
-        """Return the state; the table, once seen, isn't looked for again, since every request asks this."""
-        connection = connections[alias]
-        if alias not in self._has_state:
-            if not store.has_state(connection):
-                return None
-            self._has_state.add(alias)
-        try:
-            return store.read_state(connection)
-        except ProgrammingError:  # a restore took the tables away: the next request looks, and builds the index anew
-            self._has_state.discard(alias)
-            raise
+            return store.read_state(connections[alias])
 
     # Writing
 
@@ -458,7 +442,7 @@ class PostgresBackend(SearchService, SearchBackend):
         self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0
     ) -> None:
         with self._writing() as connection:
-            state = self._read_state(DEFAULT_DB_ALIAS)
+            state = store.read_state(connection)
             if state is None or state.version != index_version():
                 raise SearchUnavailable("검색 색인이 없습니다. rebuild_index 명령으로 먼저 만들어 주세요.")
             marks = store.segment_marks(connection, state.build)
@@ -508,7 +492,7 @@ class PostgresBackend(SearchService, SearchBackend):
         with self._writing() as connection:
             if is_wanted is not None and not is_wanted():
                 return 0
-            old = self._read_state(DEFAULT_DB_ALIAS)
+            old = store.read_state(connection)
             store.create(connection, build)
             count = number = 0
             made = self._analysed(connection, old.build if old else None, documents)

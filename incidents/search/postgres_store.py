@@ -5,7 +5,7 @@ Each of its terms is one row with all places as arrays, so that a query reads on
 `tsvector` end at 16,383, keep 4 weights where records have 13 sections, and can't be ranked by BM25F.
 
 Tables of a build (`…` is its name, drawn anew by each rebuild; the state names the live one):
-  search_state                 one row: build, generation, revision, documents, version
+  search_state                 one row: build, generation, revision, documents, version; made by a migration
   search_segment_…             number, documents, removed, and the columns of its documents as arrays
   search_document_…            segment, number: terms and words as analysed, and the content that they came from
   search_posting_…             key, segment: documents, counts, places of a term
@@ -17,7 +17,8 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -30,10 +31,6 @@ from incidents.search.documents import ALIAS, LABEL, SECTIONS, AnalysedDocument,
 from incidents.search.literal import LiteralIndex
 from incidents.search.postings import Postings
 
-STATE: Final = """
-CREATE TABLE IF NOT EXISTS search_state (
-  id smallint PRIMARY KEY CHECK (id = 1), build text NOT NULL, generation bigint NOT NULL, revision bigint NOT NULL,
-  documents integer NOT NULL, version text NOT NULL)"""
 TABLES: Final = """
 CREATE TABLE search_segment_{0} (
   number integer PRIMARY KEY, documents integer NOT NULL, removed bytea NOT NULL, ids bytea NOT NULL,
@@ -91,6 +88,20 @@ class Segment:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @cached_property
+    def plain_words(self) -> tuple[str, NDArray[np.int32]]:
+        """Return the words without marks, each after a line break, and the place at which each begins."""
+        plain = "\n" + self.words.replace("+", "") + "\n"
+        codes = np.frombuffer(plain.encode("utf-32-le"), np.uint32)
+        return plain, (np.flatnonzero(codes == 10)[:-1] + 1).astype(np.int32)
+
+    def without(self, removed: bytes) -> Segment:
+        """Return the segment with its present list of documents that were taken out; it takes over the plain words."""
+        now = replace(self, removed=np.frombuffer(removed, "<i4"))
+        if "plain_words" in self.__dict__:
+            now.__dict__["plain_words"] = self.plain_words
+        return now
+
 
 def term_key(term: str) -> int:
     """Return the 64 bits that stand for a term. Two of ten million terms share them once in 200,000 libraries."""
@@ -108,7 +119,6 @@ def public_number(public_id: str) -> int:
 
 def create(connection: BaseDatabaseWrapper, build: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(STATE)
         cursor.execute(TABLES.format(build))
 
 
@@ -307,15 +317,8 @@ def _copy(cursor: Any, table: str, types: Sequence[str], rows: Iterable[Sequence
 # Reading
 
 
-def has_state(connection: BaseDatabaseWrapper) -> bool:
-    """Return whether there ever was a build."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('search_state') IS NOT NULL")
-        return bool(cursor.fetchone()[0])
-
-
 def read_state(connection: BaseDatabaseWrapper) -> State | None:
-    """Return the state; None before the first build is finished. The table must be there (`has_state`)."""
+    """Return the state; None before the first build is finished."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT build, generation, revision, documents, version FROM search_state")
         row = cursor.fetchone()
@@ -408,12 +411,19 @@ def count_terms(connection: BaseDatabaseWrapper, build: str, segment: int, numbe
     return found
 
 
-def read_spellings(connection: BaseDatabaseWrapper, build: str, shortest: int, longest: int) -> dict[str, int]:
-    """Return {word: documents} of the words within these numbers of characters that may be proposed as corrections."""
+def read_spellings(
+    connection: BaseDatabaseWrapper, build: str, *, shortest: int, longest: int, like: str, ends: int
+) -> dict[str, int]:
+    """Return {word: documents} of the words within these numbers of characters that may correct the word `like`.
+
+    They begin or end as it does, in `ends` characters: two wrong letters are seldom at both ends, and a library of 100,000
+    records has too many words to look through.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT term, sum(documents) FROM search_spelling_{build} WHERE length(term) BETWEEN %s AND %s GROUP BY term",
-            [shortest, longest],
+            f"SELECT term, sum(documents) FROM search_spelling_{build} WHERE length(term) BETWEEN %s AND %s"
+            " AND (left(term, %s) = %s OR right(term, %s) = %s) GROUP BY term",
+            [shortest, longest, ends, like[:ends], ends, like[-ends:]],
         )
         return {term: int(count) for term, count in cursor.fetchall()}
 
