@@ -14,6 +14,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from incidents.errors import UserError
 from incidents.models import Incident, LibraryState
+from incidents.table_statistics import refresh_table_statistics
 
 SOURCE: Final = "source"
 BATCH: Final = 500
@@ -93,6 +94,7 @@ def _copy_all(step: Step | None) -> dict[str, int]:
     with target.cursor() as cursor:
         for statement in target.ops.sequence_reset_sql(no_style(), _models()):
             cursor.execute(statement)
+    refresh_table_statistics()
     return copied
 
 

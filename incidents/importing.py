@@ -6,7 +6,7 @@ written. Records are taken in batches, so that memory is bounded by their IDs an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,7 @@ from incidents.record_data import content_of, record_text, with_record_parts
 from incidents.records import Moment, RecordData, canonical_record, format_record
 from incidents.revisions import mark_changed, mark_library_changed
 from incidents.states import PUBLIC, is_legal
+from incidents.table_statistics import refresh_table_statistics
 from incidents.taxonomy_file import TaxonomyData, canonical_term
 from incidents.vocabulary_data import KINDS, check_data, taxonomy_data, term_data
 
@@ -94,12 +95,14 @@ def import_library(
     """
     known_ids = {format_public_id(number) for number in Incident.objects.values_list("number", flat=True)}
     library = check_folder(find_library(path), taxonomy=taxonomy_data(), known_ids=known_ids, on_file=step)
-    report = _compare(library)
+    report = _compare(library, known_ids)
     if not allow_large_change:
         _refuse_large_change(report)
     if not dry_run and not report.is_empty:
         with transaction.atomic():
             _Writer(report, author).write(library, step)
+            if len(report.created) + len(report.changed) > BATCH // 2:
+                refresh_table_statistics()
     return report
 
 
@@ -134,15 +137,16 @@ def _existing(batch: Iterable[RecordData]) -> dict[str, Incident]:
     return {i.public_id: i for i in with_record_parts(Incident.objects.filter(number__in=numbers))}
 
 
-def _compare(library: CheckedLibrary) -> ImportReport:
-    report = ImportReport()
-    faults: list[Fault] = []
+def _compare(library: CheckedLibrary, known_ids: Collection[str]) -> ImportReport:
+    """Return what is new and what differs. What has no row is new whatever it says, and isn't read once more."""
     names = {file.stem: library.folder.name(file) for file in library.folder.record_files}
-    for batch in _batches(library.records()):
+    report = ImportReport(created=[name for name in names if name not in known_ids])
+    faults: list[Fault] = []
+    for batch in _batches(library.records(known_ids)):
         existing = _existing(batch)
         for record in batch:
             incident = existing.get(record.id)
-            if incident is None:
+            if incident is None:  # a draft that was deleted meanwhile
                 report.created.append(record.id)
             elif format_record(canonical_record(record)) == record_text(incident):
                 report.unchanged += 1

@@ -157,10 +157,14 @@ class CheckedLibrary:
     taxonomy: TaxonomyData | None
     checks: tuple[CheckData, ...] | None
 
-    def records(self) -> Iterator[RecordData]:
-        """Yield the records one by one, by file name. Raises RecordError when a file has changed for the worse."""
+    def records(self, ids: Collection[str] | None = None) -> Iterator[RecordData]:
+        """Yield the records one by one, by file name, or just those of `ids`.
+
+        Raises RecordError when a file has changed for the worse.
+        """
         for file in self.folder.record_files:
-            yield read_located(self.folder, file).record
+            if ids is None or file.stem in ids:
+                yield read_located(self.folder, file).record
 
 
 def check_folder(

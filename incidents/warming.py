@@ -22,7 +22,6 @@ from incidents.search import parse_query
 logger = logging.getLogger(__name__)
 
 WORDS = "인증서 만료 etcd"  # any search loads the analyser, the dictionary and the index's lists of terms
-
 MISSPELT = "인증셔"  # the list of all words, by their letters, from which corrections are taken
 
 
