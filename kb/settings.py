@@ -124,7 +124,12 @@ if "postgres" in SEARCH_BACKEND and DATABASES["default"]["ENGINE"] != "django.db
 
 CACHE_URL = env_str("KB_CACHE_URL")
 CACHES: dict[str, Any] = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": CACHE_URL,
+        # A page is made anew in less time than a cache that hangs may take.
+        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+    }
     if CACHE_URL
     else {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
