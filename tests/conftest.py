@@ -24,6 +24,7 @@ from django.db import connection, transaction
 
 from incidents.catalogue import forget_catalogue
 from incidents.importing import import_library
+from incidents.indexing import sync_index
 from incidents.part_cache import forget_parts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,6 +91,7 @@ def bundled(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyt
             with transaction.atomic():
                 use_index(tmp_path_factory.mktemp("bundled"))
                 import_library(FIXTURES)
+                sync_index()  # here, so that no test's rollback takes it away where it lies in the database
                 yield FIXTURES
                 transaction.set_rollback(True)
         finally:
