@@ -180,9 +180,10 @@ def test_damage_before_a_start_heals_by_itself(library: Path, damage: Damage) ->
 def test_damage_while_serving_never_says_nothing_found(library: Path, damage: Damage) -> None:
     assert count() == 2
     damage(library)
-    answers = [count("전원"), count(), count("랙")]
+    answers = [count("전원"), count(), count("랙"), count("랙")]
     assert set(answers) <= {2, 3, "unavailable"}
-    assert answers[-1] == 2  # a damage that was met is mended for the next reader
+    assert answers.count("unavailable") <= 1  # a damage that was met is mended for the next reader
+    assert answers[-1] == 2
     assert browse() == 5
 
 
