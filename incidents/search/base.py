@@ -184,7 +184,10 @@ class SearchBackend(ABC):
     def update(
         self, documents: Iterable[SearchDocument], removed_ids: Collection[int] = (), *, revision: int = 0
     ) -> None:
-        """Put documents into the index in place of their former state and take others out, in one generation."""
+        """Put documents into the index in place of their former state and take others out, in one generation.
+
+        An index that has reached the revision already is left as it is, and the documents are not asked for.
+        """
 
     @abstractmethod
     def rebuild(

@@ -445,6 +445,8 @@ class PostgresBackend(SearchService, SearchBackend):
             state = store.read_state(connection)
             if state is None or state.version != index_version():
                 raise SearchUnavailable("검색 색인이 없습니다. rebuild_index 명령으로 먼저 만들어 주세요.")
+            if revision and state.revision >= revision:
+                return  # while this one waited for its turn, another process brought in the same
             marks = store.segment_marks(connection, state.build)
             number = max((number for number, _, _ in marks), default=-1) + 1
             gone, changed = set(removed_ids), 0

@@ -204,6 +204,8 @@ class WhooshBackend(SearchService, SearchBackend):
             state = self._current_state()
             if state is None or state.version != index_version():
                 raise SearchUnavailable("검색 색인이 없습니다. rebuild_index 명령으로 먼저 만들어 주세요.")
+            if revision and state.revision >= revision:
+                return  # while this one waited for its turn, another process brought in the same
             cache = TokenCache(self.folder / "tokens.sqlite3")
             try:
                 self._update(state, list(documents), removed_ids, revision, cache)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -328,3 +328,19 @@ def test_hostile_queries_are_answered(make: Make, text: str) -> None:
 def test_a_very_long_identifier_is_found(make: Make) -> None:
     token = "a1" * 150
     assert found(make([document(1, f"토큰 `{token}` 이 샜다."), document(2, "정전")]), token) == [1]
+
+
+def test_a_revision_that_the_index_has_reached_is_not_brought_in_again(tmp_path: Path) -> None:
+    def unasked() -> Iterator[SearchDocument]:
+        pytest.fail("nobody has to read what the index has")
+        yield document(1, "")
+
+    backend = WhooshBackend(tmp_path / "index")
+    backend.rebuild([document(1, "인증서가 만료됐다.")], revision=4)
+    backend.update([document(2, "인증서를 잃었다.")], revision=5)
+    files = sorted(path.name for path in (tmp_path / "index").rglob("*"))
+    backend.update(unasked(), [1], revision=5)
+    assert sorted(found(backend, "인증서")) == [1, 2]
+    assert sorted(path.name for path in (tmp_path / "index").rglob("*")) == files
+    backend.update([], [1], revision=6)
+    assert found(backend, "인증서") == [2]
