@@ -31,6 +31,7 @@ from incidents.models import (
     VocabularyKind,
     is_followed_by,
 )
+from incidents.term_labels import term_label
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -58,6 +59,24 @@ class Vocabulary:
     by_pk: Mapping[int, Value]
     by_slug: Mapping[str, Value]
     redirects: Mapping[str, str]
+
+    @cached_property
+    def ranks(self) -> dict[int, int]:
+        """{primary key: place} in the vocabulary's own order, by which values with equal counts stand."""
+        ordered = sorted(self.by_pk.values(), key=lambda value: (value.position, value.label))
+        return {value.pk: place for place, value in enumerate(ordered)}
+
+    def labels(self, language: str | None) -> Mapping[int, str]:
+        """Return {primary key: name} in a language. Kept: a page asks for hundreds."""
+        if language not in self._labels:
+            self._labels[language] = {
+                pk: term_label(value.label, value.label_en, value.slug, language) for pk, value in self.by_pk.items()
+            }
+        return self._labels[language]
+
+    @cached_property
+    def _labels(self) -> dict[str | None, dict[int, str]]:
+        return {}
 
     def find(self, slug: str) -> Value | None:
         """Return the value of a slug, a former slug or a slug in another case; None where there is none."""
@@ -247,6 +266,8 @@ class Selection:
 
     def without(self, name: str) -> Selection:
         """Return the selection with one choice set aside."""
+        if name not in self._masks:
+            return self
         return Selection(self.catalogue, {key: mask for key, mask in self._masks.items() if key != name})
 
     @property

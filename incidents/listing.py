@@ -12,45 +12,23 @@ import numpy as np
 from django.utils.datastructures import MultiValueDict
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from incidents.catalogue import Catalogue, IntArray, Selection, Value, get_catalogue
 from incidents.errors import NotFound
-from incidents.facets import FACETS, FACETS_BY_NAME, RANGES, Facet
+from incidents.facets import FACETS, FACETS_BY_NAME, RANGES
 from incidents.indexing import fresh_backend
+from incidents.listing_facets import FacetResult, facet_result
 from incidents.listing_params import GROUPS, SORTS, VIEWS, ListingParams, read_params
 from incidents.models import Incident
 from incidents.row_cards import RowCard, row_cards
-from incidents.row_texts import documents_of
+from incidents.row_texts import texts_of
 from incidents.search import SearchResult, Snippet, get_search_backend, parse_query
 from incidents.term_labels import term_label
 
 LOOSENED_WORDS = 10  # each is a search of its own; what is longer was pasted, and one word less of it helps nobody
 FREQUENT = 3  # components named in the sentence of the full view
-
-
-@dataclass(slots=True)  # not frozen, which takes three times as long to make: a page has hundreds
-class FacetOption:
-    """A value of a facet: `count` is the number of records that choosing it would show, the facet's own choices aside."""
-
-    value: str
-    label: str
-    group: str
-    count: int
-    is_selected: bool
-    toggle_query: str
-
-
-@dataclass(frozen=True)
-class FacetResult:
-    """A facet beside a listing; `options` are its values with records, the chosen ones first, then by count."""
-
-    name: str
-    label: str
-    counter: str
-    options: tuple[FacetOption, ...]
-    selected_count: int
 
 
 @dataclass(frozen=True)
@@ -330,25 +308,21 @@ class Listing:
         full = set(self.selection.pks(self._full_rows)) if self.partial_count else None
         places = self.catalogue.rows_of(self.page_pks)
         revisions = dict(zip(self.page_pks, self.catalogue.keys.revisions[places].tolist(), strict=True))
-        documents = documents_of(revisions)
-        snippets: Mapping[int, Snippet] = {}
-        backend = get_search_backend() if self._found is not None else None
-        if backend is not None:
-            snippets = backend.snippets(self._query, documents.values())
+        texts = texts_of(revisions)
+        pieces = get_search_backend().row_pieces(self._query, texts.values()) if self._found is not None else {}
         rows = []
         has_partial = False
-        for card, (pk, document) in zip(row_cards(self.catalogue, places), documents.items(), strict=True):
+        for card, (pk, text) in zip(row_cards(self.catalogue, places), texts.items(), strict=True):
             is_partial = full is not None and pk not in full
-            title = document.title
-            title_html = backend.mark(self._query, title) if backend else mark_safe(escape(title))  # escaped here
+            title, snippet = pieces.get(pk) or (mark_safe(escape(text.title)), None)  # escaped here
             rows.append(
                 Row(
                     pk=pk,
-                    revision=document.revision,
+                    revision=text.revision,
                     card=card,
-                    title=title,
-                    title_html=title_html,
-                    snippet=snippets.get(pk),
+                    title=text.title,
+                    title_html=title,
+                    snippet=snippet,
                     match="partial" if is_partial else "all",
                     has_heading=is_partial and not has_partial,
                     load=lambda pk: self._by_pk[pk],
@@ -411,32 +385,7 @@ class Listing:
 
     @cached_property
     def facets(self) -> tuple[FacetResult, ...]:
-        return tuple(self._facet(facet) for facet in FACETS)
-
-    def _facet(self, facet: Facet) -> FacetResult:
-        counts = self.selection.counts(facet.name)
-        chosen = {value.pk for value in self.params.values.get(facet.name, ())}
-        by_pk = self.catalogue.vocabularies[facet.name].by_pk
-        shown = [by_pk[pk] for pk in {*counts, *chosen} if pk in by_pk]
-        shown.sort(key=lambda v: (v.pk not in chosen, -counts.get(v.pk, 0), v.position, v.label))
-        adding = self.params.adding(facet.name)
-        language = get_language()  # asked once: it is a look into a context variable each time
-
-        def toggled(value: Value) -> str:
-            return self.params.with_toggled(facet.name, value).query() if value.pk in chosen else adding(value.slug)
-
-        options = tuple(
-            FacetOption(
-                value.slug,
-                _label(value, language),
-                value.group,
-                counts.get(value.pk, 0),
-                value.pk in chosen,
-                toggled(value),
-            )
-            for value in shown
-        )
-        return FacetResult(facet.name, str(facet.label), facet.counter, options, len(chosen))
+        return tuple(facet_result(facet, self.params, self.selection) for facet in FACETS)
 
     @property
     def year_counts(self) -> dict[int, int]:

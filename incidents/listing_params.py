@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -57,7 +57,7 @@ PARAMETERS: Final = (
 
 
 @lru_cache(maxsize=16_384)
-def _quoted(slug: str) -> str:
+def quoted_slug(slug: str) -> str:
     """Return a value's name as it stands in addresses: there are thousands of them, on every page again."""
     return quote_plus(slug)
 
@@ -65,6 +65,18 @@ def _quoted(slug: str) -> str:
 def encode_query(pairs: list[tuple[str, str]]) -> str:
     """Return the pairs as a query string without `?`."""
     return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueQuery:
+    """The addresses of choosing one more value of a facet: a listing shows hundreds, which differ in one word."""
+
+    before: str
+    after: str
+
+    def of(self, slug: str) -> str:
+        """Return the address's query with the value."""
+        return f"{self.before}{quoted_slug(slug)}{self.after}"
 
 
 @dataclass(frozen=True)
@@ -129,15 +141,12 @@ class ListingParams:
         kept = tuple(other for other in chosen if other.pk != value.pk)
         return self.changed(values={**self.values, facet_name: kept if len(kept) < len(chosen) else (*chosen, value)})
 
-    def adding(self, facet_name: str) -> Callable[[str], str]:
-        """Return the function slug → address's query after that value was chosen too: `with_toggled` for the unchosen.
-
-        A listing shows some 150 such addresses, which differ in one word.
-        """
+    def adding(self, facet_name: str) -> ValueQuery:
+        """Return the addresses after another value of a facet was chosen: `with_toggled` for the unchosen."""
         chosen = self.values.get(facet_name, ())
         mark = Value(pk=0, slug=PLACE, label="", label_en="", group="", position=0)
         before, _, after = self.query(values={**self.values, facet_name: (*chosen, mark)}).rpartition(quote_plus(PLACE))
-        return lambda slug: f"{before}{_quoted(slug)}{after}"
+        return ValueQuery(before, after)
 
     def without_bounds(self, *names: str) -> ListingParams:
         return self.changed(bounds={name: number for name, number in self.bounds.items() if name not in names})
@@ -168,12 +177,15 @@ def read_params(
                 unknown = gettext("알 수 없는 매개변수입니다: %(name)s. 쓸 수 있는 것: %(known)s")
                 known = ", ".join(sorted({*PARAMETERS, *extra}))
                 errors[name[:100]] = unknown % {"name": name[:100], "known": known}
-    filters = IncidentFilterSet(data, catalogue)
     cleaned: dict[str, Any] = {}
-    try:
-        cleaned = filters.validated()
-    except BadParameter as error:
-        errors |= error.fields
+    selection = catalogue.everything()
+    if not data.keys().isdisjoint(IncidentFilterSet.base_filters):  # most searches name no facet: no form for them
+        filters = IncidentFilterSet(data, catalogue)
+        try:
+            cleaned = filters.validated()
+            selection = filters.filter_queryset(selection)
+        except BadParameter as error:
+            errors |= error.fields
     raw_q = data.get("q") or ""
     if len(raw_q) > MAX_QUERY_LENGTH:
         errors["q"] = gettext("찾는 말이 너무 깁니다. %(most)s자 안으로 줄이십시오.") % {
@@ -195,15 +207,15 @@ def read_params(
     params = ListingParams(
         q=q,
         is_as_typed=(data.get("as_typed") or "").strip() not in {"", "0"},
-        values={facet.name: cleaned[facet.name] for facet in FACETS if cleaned[facet.name]},
-        bounds={n: cleaned[n] for r in RANGES for n in (r.lower, r.upper) if cleaned[n] is not None},
+        values={facet.name: cleaned[facet.name] for facet in FACETS if cleaned.get(facet.name)},
+        bounds={n: cleaned[n] for r in RANGES for n in (r.lower, r.upper) if cleaned.get(n) is not None},
         sort=sort,
         view=view,
         group=group,
         page=page,
         page_size=page_size,
     )
-    return params, filters.filter_queryset(filters.queryset)
+    return params, selection
 
 
 def _choice(

@@ -88,17 +88,16 @@ class Pieces:
 
 
 class PartCache:
-    """A partial's pieces by what they were made from."""
+    """Pieces of partials by the template and what they were made from."""
 
-    def __init__(self, template: str, size: int) -> None:
-        self.template = template
+    def __init__(self, size: int) -> None:
         self._pieces: Lru[Pieces] = Lru(size)
 
-    def pieces(self, key: Hashable, context: Callable[[], dict[str, Any]]) -> Pieces:
+    def pieces(self, template: str, key: Hashable, context: Callable[[], dict[str, Any]]) -> Pieces:
         """Return the pieces under a key, rendered with `context()` where there are none yet."""
-        found = self._pieces.get(key)
+        found = self._pieces.get((template, key))
         if found is None:
-            found = Pieces(loader.get_template(self.template).render(context()))
+            found = Pieces(loader.get_template(template).render(context()))
             if not settings.DEBUG:  # there a template may change under a running process
-                self._pieces.put(key, found)
+                self._pieces.put((template, key), found)
         return found

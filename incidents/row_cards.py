@@ -8,9 +8,8 @@ from typing import Final
 from django.urls import reverse
 from django.utils.translation import get_language
 
-from incidents.catalogue import UNKNOWN_DURATION, Catalogue, IntArray, Value
+from incidents.catalogue import UNKNOWN_DURATION, Catalogue, IntArray
 from incidents.models import DetectionMethod, format_public_id
-from incidents.term_labels import term_label
 
 NO_ID: Final = format_public_id(0)
 
@@ -36,10 +35,11 @@ def row_cards(catalogue: Catalogue, rows: IntArray) -> list[RowCard]:
     address = reverse("incidents:incident_detail", args=[NO_ID])  # one for all: they differ in the ID alone
 
     def labels(facet: str, unknown: str = "") -> list[str]:
-        by_pk = catalogue.vocabularies[facet].by_pk
+        vocabulary = catalogue.vocabularies[facet]
+        names = vocabulary.labels(language)
         terms = catalogue.columns[facet].first(len(catalogue))[rows].tolist()
-        values = [by_pk.get(term) for term in terms]
-        return [_label(value, language) if value and value.slug != unknown else "" for value in values]
+        hidden = vocabulary.by_slug.get(unknown)
+        return [names.get(term, "") if hidden is None or term != hidden.pk else "" for term in terms]
 
     columns = zip(
         keys.numbers[rows].tolist(),
@@ -67,7 +67,3 @@ def row_cards(catalogue: Catalogue, rows: IntArray) -> list[RowCard]:
             )
         )
     return cards
-
-
-def _label(value: Value, language: str | None) -> str:
-    return term_label(value.label, value.label_en, value.slug, language)

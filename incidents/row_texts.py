@@ -9,29 +9,29 @@ from collections.abc import Mapping
 from incidents.catalogue import Catalogue
 from incidents.models import Incident
 from incidents.part_cache import Lru
-from incidents.search import SearchDocument
-from incidents.search_documents import row_documents
+from incidents.search import RecordText
+from incidents.search_documents import row_texts
 
 KEPT = 2_048  # records, about 5 kB each
 
-_documents: Lru[SearchDocument] = Lru(KEPT)
+_texts: Lru[RecordText] = Lru(KEPT)
 
 
 def keep_newest(catalogue: Catalogue) -> None:
     """Read as many of the newest records as are kept: before a server forks, for all of its processes."""
     rows = catalogue.order("newest")[:KEPT]
-    documents_of(dict(zip(catalogue.keys.pks[rows].tolist(), catalogue.keys.revisions[rows].tolist(), strict=True)))
+    texts_of(dict(zip(catalogue.keys.pks[rows].tolist(), catalogue.keys.revisions[rows].tolist(), strict=True)))
 
 
-def documents_of(revisions: Mapping[int, int]) -> dict[int, SearchDocument]:
-    """Return {primary key: document} of the records in `revisions` ({primary key: revision}), in its order.
+def texts_of(revisions: Mapping[int, int]) -> dict[int, RecordText]:
+    """Return {primary key: text} of the records in `revisions` ({primary key: revision}), in its order.
 
     A record that has changed since comes as it is now, and is not kept under the revision asked for.
     """
-    found = {pk: _documents.get((pk, revision)) for pk, revision in revisions.items()}
-    missing = [pk for pk, document in found.items() if document is None]
+    found = {pk: _texts.get((pk, revision)) for pk, revision in revisions.items()}
+    missing = [pk for pk, text in found.items() if text is None]
     if missing:
-        for document in row_documents(Incident.objects.filter(pk__in=missing)):
-            found[document.id] = document
-            _documents.put((document.id, document.revision), document)
-    return {pk: document for pk, document in found.items() if document is not None}
+        for text in row_texts(Incident.objects.filter(pk__in=missing)):
+            found[text.id] = text
+            _texts.put((text.id, text.revision), text)
+    return {pk: text for pk, text in found.items() if text is not None}

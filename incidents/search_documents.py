@@ -14,10 +14,9 @@ from incidents.models import (
     IncidentComponent,
     IncidentFactor,
     Source,
-    format_public_id,
 )
 from incidents.querysets import IncidentQuerySet
-from incidents.search import SearchDocument
+from incidents.search import RecordText, SearchDocument
 
 BATCH: Final = 500
 TEXT_FIELDS = ("symptom", "trigger", "cause", "detection", "lesson")
@@ -28,22 +27,11 @@ SECTION_LABELS = {
 }
 
 
-def row_documents(incidents: IncidentQuerySet) -> Iterator[SearchDocument]:
-    """Yield what rows are cut from, in one query: title and texts, without what a row shows no words of."""
+def row_texts(incidents: IncidentQuerySet) -> Iterator[RecordText]:
+    """Yield what rows are cut from, in one query."""
     names = (*TEXT_FIELDS, *LIST_FIELDS)
-    for pk, number, title, revision, *texts in incidents.values_list("pk", "number", "title", "revision", *names):
-        yield SearchDocument(
-            id=pk,
-            public_id=format_public_id(number),
-            title=title,
-            organization="",
-            labels=(),
-            sections=_sections(dict(zip(names, texts, strict=True))),
-            sources=(),
-            year=0,
-            sort_date=0,
-            revision=revision,
-        )
+    for pk, revision, title, *texts in incidents.values_list("pk", "revision", "title", *names):
+        yield RecordText(pk, revision, title, _sections(dict(zip(names, texts, strict=True))))
 
 
 def search_document(incident: Incident) -> SearchDocument:

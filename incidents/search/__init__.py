@@ -27,6 +27,7 @@ from incidents.search.base import (
 )
 from incidents.search.figures import RelevanceFigures, SearchFigures, relevance_figures
 from incidents.search.query import FIELD_LABELS, SearchQuery, parse_query
+from incidents.search.snippets import RecordText
 from incidents.search.thesaurus import TermRow, has_leaves, links, shipped_rows, written
 
 if TYPE_CHECKING:
@@ -58,6 +59,6 @@ def get_search_backend() -> SearchBackend:
     return _backend
 
 
-__all__ = ["FIELD_LABELS", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Health", "Interpretation", "NearTerm", "RelevanceFigures",
+__all__ = ["FIELD_LABELS", "PARTIAL_BELOW", "PARTIAL_LIMIT", "Health", "Interpretation", "NearTerm", "RecordText", "RelevanceFigures",
            "SearchBackend", "SearchDocument", "SearchFigures", "SearchQuery", "SearchResult", "Snippet", "SuggestEntry", "Suggestion", "TermRow",
            "get_search_backend", "has_leaves", "links", "parse_query", "relevance_figures", "shipped_rows", "written"]  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from incidents.search.query import SearchQuery
+    from incidents.search.snippets import RecordText
     from incidents.search.thesaurus import TermRow
 
 Ids = NDArray[np.int64]
@@ -161,12 +162,15 @@ class SearchBackend(ABC):
         """Return every match of a query, exactly counted, in final order. Cached per index generation."""
 
     @abstractmethod
-    def snippets(self, query: SearchQuery, documents: Iterable[SearchDocument]) -> dict[int, Snippet]:
-        """Return {id: Snippet} for the records of one page; about 160 characters each, cut at sentence borders."""
+    def row_pieces(self, query: SearchQuery, texts: Iterable[RecordText]) -> dict[int, tuple[SafeString, Snippet]]:
+        """Return {id: (title, snippet)} for the records of one page, escaped and with the query's words in <mark>.
+
+        A snippet has about 160 characters, cut at sentence borders.
+        """
 
     @abstractmethod
     def mark(self, query: SearchQuery, text: str) -> SafeString:
-        """Return a text, a title for example, escaped and with the query's words in <mark>."""
+        """Return a text, escaped and with the query's words in <mark>."""
 
     @abstractmethod
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:

@@ -14,7 +14,6 @@ from incidents.search.base import (
     Ids,
     Interpretation,
     NearTerm,
-    SearchDocument,
     SearchResult,
     Snippet,
     SuggestEntry,
@@ -25,7 +24,7 @@ from incidents.search.evaluate import Evaluator, LruCache, Rows, Scores
 from incidents.search.plan import Need, Plan, make_plan
 from incidents.search.query import Clause, SearchQuery, parse_query, replace_clause
 from incidents.search.reader import IndexReader
-from incidents.search.snippets import mark_text, snippet
+from incidents.search.snippets import RecordText, mark_text, row_pieces
 from incidents.search.spelling import hangul_from_keys, latin_from_keys
 from incidents.search.suggest import Suggester
 from incidents.search.thesaurus import TermRow, Thesaurus, shipped_rows
@@ -214,10 +213,9 @@ class SearchService:
                         out[text] = len(evaluator.matches(found))
             return tuple(NearTerm(text, count) for text, count in out.items() if count)[:NEAR_LIMIT]
 
-    def snippets(self, query: SearchQuery, documents: Iterable[SearchDocument]) -> dict[int, Snippet]:
-        """Return {id: Snippet} for the records of one page."""
-        thesaurus = self.thesaurus()
-        return {document.id: snippet(query, thesaurus, document) for document in documents}
+    def row_pieces(self, query: SearchQuery, texts: Iterable[RecordText]) -> dict[int, tuple[SafeString, Snippet]]:
+        """Return {id: (title marked, snippet)} for the records of one page."""
+        return row_pieces(query, self.thesaurus(), texts)
 
     def mark(self, query: SearchQuery, text: str) -> SafeString:
         """Return a text, escaped and with the query's words in <mark>."""

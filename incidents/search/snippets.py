@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from itertools import accumulate
@@ -13,18 +15,18 @@ from itertools import accumulate
 import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
-from incidents.search.base import SearchDocument, Snippet
+from incidents.search.base import Snippet
 from incidents.search.korean import LIGHT, fold, hangul_word
 from incidents.search.plan import make_plan
 from incidents.search.query import SearchQuery
 from incidents.search.thesaurus import Thesaurus
 
 LENGTH = 160  # characters of a snippet, about two lines of a card
-FAR = 400  # characters to look back for a sentence's beginning
 FIELDS = ("symptom", "cause", "trigger", "contributing_factors", "detection", "actions", "follow_ups", "lesson")
 
-_SENTENCE_END = re.compile(r"[.!?。…][\"'”’)\]]*\s+|\n+")
+_SENTENCE_END = re.compile(r"([.!?。…][\"'”’)\]]*)\s+|\n+")  # what closes a sentence belongs to it
 _ODD = re.compile(r"[^\x00-\x7f가-힣·…]+")
+_HANGUL = re.compile("[가-힣]*")
 FIRST_SYLLABLE, LAST_SYLLABLE = ord("가"), ord("힣")
 FINALS, VOWELS = 28, 21  # a syllable's code is (onset * VOWELS + vowel) * FINALS + final
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
@@ -47,16 +49,24 @@ SURE_PARTICLES = frozenset(
 Span = tuple[int, int]
 
 
-def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
-    """Return the folded text in lower case and, for each of its characters and its end, the offset in the original.
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text in which words are found: folded, in lower case, and the offset in the original of each of its characters and its end."""
 
-    A base character and its combining marks fold together, so that no mark is ever left alone by a cut.
-    """
+    text: str
+    offsets: Sequence[int]
+
+
+def fold_with_offsets(text: str) -> Folded:
+    """Return a text folded. A base character and its combining marks fold together, so that no mark is left alone by a cut."""
+    odd = _ODD.search(text)
+    if odd is None:
+        return Folded(text.lower(), range(len(text) + 1))
     out: list[str] = []
     offsets: list[int] = []
     is_shifted = False
     done = 0
-    for odd in _ODD.finditer(text):
+    while odd is not None:
         start = max(done, odd.start() - 1)  # what stands before may be marked by it
         out.append(text[done:start].lower())
         offsets.extend(range(done, start))
@@ -70,11 +80,45 @@ def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
             is_shifted = is_shifted or len(piece) != 1 or end != start + 1
             start = end
         done = start
+        odd = _ODD.search(text, max(done, odd.end()))
     out.append(text[done:].lower())
     if not is_shifted:
-        return "".join(out), range(len(text) + 1)
+        return Folded("".join(out), range(len(text) + 1))
     offsets.extend(range(done, len(text) + 1))
-    return "".join(out), offsets
+    return Folded("".join(out), offsets)
+
+
+class RecordText:
+    """What a row of a list is cut from: a record's title and plain texts, folded and divided once for all queries."""
+
+    __slots__ = ("ends", "folded", "id", "names", "revision", "starts", "title", "title_folded", "whole")
+
+    def __init__(self, id: int, revision: int, title: str, sections: Mapping[str, str]) -> None:
+        self.id = id
+        self.revision = revision
+        self.title = title
+        self.title_folded = fold_with_offsets(title)
+        self.names = tuple(name for name in FIELDS if sections.get(name))
+        self.whole = "\n".join(sections[name] for name in self.names)  # one search through all of them
+        self.starts = array("I", accumulate((len(sections[name]) + 1 for name in self.names), initial=0))
+        self.folded = fold_with_offsets(self.whole)
+        self.ends = array("I")  # of sentences and what parts them, in turn: end, start of the next
+        for match in _SENTENCE_END.finditer(self.whole):
+            self.ends.extend((match.start() if match[1] is None else match.end(1), match.end()))
+
+    def field_at(self, offset: int) -> int:
+        """Return the place in `names` of the field that an offset lies in."""
+        return bisect_right(self.starts, offset) - 1
+
+    def place_at(self, offset: int) -> int:
+        """Return the place in `ends` of the sentence that an offset lies in, or that ends before it."""
+        place = bisect_right(self.ends, offset)
+        return place - place % 2  # odd in the gap after a sentence
+
+    def sentence(self, place: int) -> Span:
+        """Return the sentence at a place; the next is two places on."""
+        start = self.ends[place - 1] if place else 0
+        return start, self.ends[place] if place < len(self.ends) else len(self.whole)
 
 
 def _extends(character: str) -> bool:
@@ -97,9 +141,9 @@ class Highlighter:
         stems = {stem.term for stem in self._stems}
         self._words = tuple(term for term in everything if term not in stems)
 
-    def spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Return (start, end, term) in a text's own offsets, in order, not overlapping."""
-        folded, offsets = fold_with_offsets(text)
+    def spans(self, text: Folded) -> list[tuple[int, int, str]]:
+        """Return (start, end, term) in the original's offsets, in order, not overlapping."""
+        folded, offsets = text.text, text.offsets
         candidates = [
             (at, at + len(term), term)
             for term in self._words
@@ -123,15 +167,13 @@ class Highlighter:
             start, end, term = span
             stop = offsets[end]
             if end and offsets[end] == offsets[end - 1]:  # inside one original character (㎏): take all of it
-                stop = next((o for o in offsets[end:] if o > offsets[end]), len(text))
+                stop = next((o for o in offsets[end:] if o > offsets[end]), offsets[-1])
             found.append((offsets[start], stop, term))
         return found
 
     def _confirm(self, folded: str, start: int, end: int, candidate: str) -> tuple[int, int, str] | None:
         """Return the span of a term of the query in the Hangul run around a candidate, if its analysis has one there."""
-        left, right = start, end
-        while "가" <= folded[right : right + 1] <= "힣":
-            right += 1
+        left, right = start, _HANGUL.match(folded, end).end()  # type: ignore[union-attr]  # it may be empty
         while left and "가" <= folded[left - 1] <= "힣":
             left -= 1
         if (
@@ -141,12 +183,6 @@ class Highlighter:
         ):
             return start, end, candidate  # an analysis would say no more
         run = folded[left:right]
-        if (
-            left == start
-            and 1 < len(candidate) == end - start
-            and (right == end or folded[end:right] in SURE_PARTICLES)
-        ):
-            return start, end, candidate  # an analysis would say no more
         for term in _terms_of(run):
             if term not in self.terms:
                 continue
@@ -253,90 +289,75 @@ def _highlighter(query: SearchQuery, thesaurus: Thesaurus) -> Highlighter:
 
 def mark_text(query: SearchQuery, thesaurus: Thesaurus, text: str) -> SafeString:
     """Return a whole text, escaped and marked."""
-    return _marked(text, [(start, end) for start, end, _ in _highlighter(query, thesaurus).spans(text)])
+    return _marked(text, _pairs(_highlighter(query, thesaurus).spans(fold_with_offsets(text))))
 
 
-def snippet(query: SearchQuery, thesaurus: Thesaurus, document: SearchDocument) -> Snippet:
-    """Return the sentences with most of the query's words; the beginning of the record where only other fields match.
+def row_pieces(
+    query: SearchQuery, thesaurus: Thesaurus, texts: Iterable[RecordText]
+) -> dict[int, tuple[SafeString, Snippet]]:
+    """Return {id: (title marked, snippet)}.
 
-    A field named in the query (`감지:인증서`) is the only one looked at.
+    A snippet is the sentences with most of the query's words; the beginning of the record where only other fields
+    match. A field named in the query (`감지:인증서`) is the only one looked at.
     """
     highlighter = _highlighter(query, thesaurus)
-    wanted = {clause.field for clause in query.clauses if clause.field in FIELDS and not clause.is_negated} or FIELDS
-    names = [name for name in FIELDS if name in wanted and document.sections.get(name)]
-    starts = list(accumulate((len(document.sections[name]) + 1 for name in names), initial=0))
-    whole = "\n".join(document.sections[name] for name in names)  # one search through all of them
-    spans = highlighter.spans(whole)
+    wanted = {clause.field for clause in query.clauses if clause.field in FIELDS and not clause.is_negated}
+    pieces = {}
+    for text in texts:
+        title = _marked(text.title, _pairs(highlighter.spans(text.title_folded)))
+        pieces[text.id] = title, _snippet(text, highlighter.spans(text.folded), wanted)
+    return pieces
+
+
+def _pairs(spans: Iterable[tuple[int, int, str]]) -> list[Span]:
+    return [(start, end) for start, end, _ in spans]
+
+
+def _snippet(text: RecordText, spans: list[tuple[int, int, str]], wanted: Collection[str]) -> Snippet:
+    if wanted:
+        spans = [span for span in spans if text.names[text.field_at(span[0])] in wanted]
     if not spans:
-        name = next((name for name in FIELDS if document.sections.get(name)), "symptom")
-        return Snippet(name, _cut(document.sections.get(name, ""), 0, []))
+        return Snippet(text.names[0], _cut(text, 0, 0, [])) if text.names else Snippet("symptom", mark_safe(""))
     best = (-1.0, 0, 0)
     place = 0
     while place < len(spans):
-        start, end = _sentence_around(whole, spans[place][0])
+        start, end = text.sentence(text.place_at(spans[place][0]))
         first = place
-        while place < len(spans) and spans[place][0] < end:
+        while place < len(spans) and (place == first or spans[place][0] < end):
             place += 1
         inside = spans[first:place]
-        order = bisect_right(starts, start) - 1
-        score = len({term for _, _, term in inside}) + 0.05 * min(len(inside), 5) - 0.01 * FIELDS.index(names[order])
+        order = text.field_at(start)
+        score = (
+            len({term for _, _, term in inside}) + 0.05 * min(len(inside), 5) - 0.01 * FIELDS.index(text.names[order])
+        )
         if score > best[0]:
             best = (score, order, start)
     _, order, start = best
-    offset, end = starts[order], starts[order + 1]
-    marks = [(a - offset, b - offset) for a, b, _ in spans if offset <= a < end]
-    return Snippet(names[order], _cut(document.sections[names[order]], start - offset, marks))
+    return Snippet(text.names[order], _cut(text, order, start, _pairs(spans)))
 
 
-def _sentence_around(text: str, offset: int) -> Span:
-    """Return the sentence that an offset lies in."""
-    near = offset - FAR
-    while True:
-        start = max(near, 0)
-        for match in _SENTENCE_END.finditer(text, start, offset):
-            start = match.end()
-        if start > near or near <= 0:
-            break
-        near -= FAR  # a sentence that long
-    after = _SENTENCE_END.search(text, offset)
-    return start, after.start() + (text[after.start()] != "\n") if after else len(text)
-
-
-def _sentences(text: str) -> list[Span]:
-    out = []
-    start = 0
-    for match in _SENTENCE_END.finditer(text):
-        out.append((start, match.start() + (text[match.start()] != "\n")))  # its own full stop belongs to it
-        start = match.end()
-    if start < len(text):
-        out.append((start, len(text)))
-    return out
-
-
-def _cut(text: str, start: int, marks: Sequence[Span]) -> SafeString:
-    """Return about LENGTH characters from a sentence's start, moved on if the first mark would be out of sight."""
+def _cut(text: RecordText, order: int, start: int, marks: Sequence[Span]) -> SafeString:
+    """Return about LENGTH characters of a field from a sentence's start, moved on if the first mark would be out of sight."""
+    whole, limit = text.whole, text.starts[order + 1] - 1
     first = next((a for a, _ in marks if a >= start), start)
     if first - start > LENGTH * 2 // 3:
-        start = _word_start(text, first - LENGTH // 3)
+        start = _word_start(whole, first - LENGTH // 3)
+    place = text.place_at(start)
+    head = "… " if text.sentence(place)[0] != start else ""
     end = start
-    for a, b in _sentences(text):
-        if b <= start:
-            continue
+    while end < limit:
+        a, b = text.sentence(place)
         if end > start and b - start > LENGTH:
             break
-        end = b
-        if a >= start and b - start > LENGTH:
+        end = min(b, limit)
+        if b >= limit or (a >= start and b - start > LENGTH):
             break
+        place += 2
     if end - start > LENGTH:
-        end = _word_end(text, start + LENGTH, marks)
-    head = "… " if start and not _is_sentence_start(text, start) else ""
-    tail = " …" if end < len(text.rstrip()) else ""
+        end = min(_word_end(whole, start + LENGTH, marks), limit)
+    tail = " …" if whole[end:limit].strip() else ""
     inside = [(a - start, min(b, end) - start) for a, b in marks if start <= a < end]
-    return mark_safe(head + _marked(text[start:end], inside) + tail)  # both parts are escaped
-
-
-def _is_sentence_start(text: str, offset: int) -> bool:
-    return any(a == offset for a, _ in _sentences(text))
+    return mark_safe(head + _marked(whole[start:end], inside) + tail)  # both parts are escaped
 
 
 def _word_start(text: str, offset: int) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from incidents.search import SearchDocument, parse_query
+from incidents.search import RecordText, SearchDocument, parse_query
 from incidents.search.snippets import fold_with_offsets
 from tests.search.documents import MemorySearch, document
 
 
 def snippet(item: SearchDocument, text: str) -> tuple[str, str]:
-    found = MemorySearch([item]).snippets(parse_query(text), [item])[item.id]
+    whole = RecordText(item.id, item.revision, item.title, item.sections)
+    _, found = MemorySearch([item]).row_pieces(parse_query(text), [whole])[item.id]
     return found.field, str(found.html)
 
 
@@ -55,6 +56,16 @@ def test_long_texts_are_cut_at_sentences_around_the_match() -> None:
     assert len(html) < 260
 
 
+def test_what_closes_a_sentence_is_not_cut_off() -> None:
+    text = "“서버가 멈췄다.” 뒤에 다른 말이 길게 이어진다" + " 그리고 또 이어진다" * 20
+    assert snippet(document(1, text), "서버")[1] == "“<mark>서버</mark>가 멈췄다.” …"
+
+
+def test_a_snippet_never_runs_on_into_the_next_field() -> None:
+    item = document(1, "앞 항목이다.", cause="인증서가 만료됐다", detection="뒤 항목이다.")
+    assert snippet(item, "인증서") == ("cause", "<mark>인증서</mark>가 만료됐다")
+
+
 def test_a_match_outside_the_text_shows_the_beginning() -> None:
     assert snippet(document(1, "첫 문장이다.", organization="누리상회"), "누리상회") == ("symptom", "첫 문장이다.")
 
@@ -66,7 +77,8 @@ def test_titles_are_marked_whole() -> None:
 
 @pytest.mark.parametrize("text", ["abc 가나", "ｅｔｃｄ", "㎏", "ﬁ", "e\u0301", "🔥", "\u1112\u1161\u11ab", "İ"])
 def test_offsets_lead_back_to_the_original(text: str) -> None:
-    folded, offsets = fold_with_offsets(text)
+    found = fold_with_offsets(text)
+    folded, offsets = found.text, found.offsets
     assert len(offsets) == len(folded) + 1
     assert list(offsets) == sorted(offsets)
     assert (offsets[0], offsets[-1]) == (0, len(text))

@@ -31,12 +31,12 @@ def test_each_value_of_each_facet(bundled, db, query, language):
     with translation.override(language):
         for _ in range(2):  # rendered, then filled
             listing = build_listing(QueryDict(query))
-            options = [(option, facet.name) for facet in listing.facets for option in facet.options]
+            options = [(option, facet) for facet in listing.facets for option in facet.options]
             assert options or listing.count == 0
-            for option, name in options:
-                context = {"option": option, "name": name, "path": "/incidents/"}
+            for option, facet in options:
+                context = {"option": option, "name": facet.name, "path": "/incidents/"}
                 expected = render_to_string("incidents/partials/_facet_option.html", context)
-                assert facet_options([option], name, "/incidents/") == expected
+                assert facet_options([option], facet, "/incidents/") == expected
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
