@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, MAX_TERM, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
-from incidents.search.postings import SECTION_BITS, Postings, phrase, union
+from incidents.search.postings import SECTION_BITS, Postings, joined, phrase, union
 from incidents.search.reader import IndexReader
 
 Rows = NDArray[np.int64]
@@ -137,15 +137,11 @@ class Evaluator:
     def _atom(self, atom: Atom, section: int | None) -> tuple[Rows, Scores]:
         """Score an atom: all its forms as one word, or its parts where they weigh more; facet aliases on top."""
         rows, scores = self.pooled([(form, form.weight) for form in (*atom.forms, *atom.alike)], section)
-        several = len(atom.parts) > 1
-        if several:
+        if len(atom.parts) > 1:
             dense = np.zeros(self.size)
-            if several:
-                for part in atom.parts:
-                    part_rows, part_scores = self.pooled(
-                        [(form, form.weight / part[0].weight) for form in part], section
-                    )
-                    dense[part_rows] += part[0].weight * part_scores
+            for part in atom.parts:
+                part_rows, part_scores = self.pooled([(form, form.weight / part[0].weight) for form in part], section)
+                dense[part_rows] += part[0].weight * part_scores
             dense[rows] = np.maximum(dense[rows], scores)
             rows = np.flatnonzero(dense)
             scores = dense[rows]
@@ -259,7 +255,7 @@ class Evaluator:
         present = [rows for rows in found if len(rows)]
         if not present:
             return np.empty(0, np.int64)
-        return present[0] if len(present) == 1 else np.unique(np.concatenate(present))
+        return present[0] if len(present) == 1 else joined(*present)
 
     def satisfied(self, need: Need, plan: Plan) -> Rows:
         """Return the sorted rows that satisfy a need; where no record holds the words, those with its letters in a word."""
@@ -268,7 +264,7 @@ class Evaluator:
             return self.literal(need)[0]
         # 에서, 까지: seldom a word, everywhere at the end of one
         if all(word.kind == "ending" for word in need.clause.words):
-            return np.union1d(rows, self.literal(need)[0])
+            return joined(rows, self.literal(need)[0])
         return rows
 
     def literal(self, need: Need) -> tuple[Rows, Rows]:
@@ -295,10 +291,10 @@ class Evaluator:
                 if len(needle) < 2:
                     continue
                 a, b = self.reader.literal(needle, section)
-                inside, across = np.union1d(inside, a), np.union1d(across, b)
+                inside, across = joined(inside, a), joined(across, b)
             if len(word.surface) < 2 or len(need.clause.words) > 1:
-                inside = np.union1d(inside, self.form(word_form(word), section).documents())
-            everywhere = np.union1d(inside, across)
+                inside = joined(inside, self.form(word_form(word), section).documents())
+            everywhere = joined(inside, across)
             whole = inside if whole is None else np.intersect1d(whole, inside, assume_unique=True)
             loose = everywhere if loose is None else np.intersect1d(loose, everywhere, assume_unique=True)
         if whole is None or loose is None:
@@ -381,7 +377,7 @@ class Evaluator:
             dense = dense + best
         for need in plan.needs:
             if need.listed:
-                letters = np.union1d(*self.literal(need))
+                letters = joined(*self.literal(need))
                 dense[letters] += 0.5 * self.idf(len(letters))
             elif len(plan.needs) <= LITERAL_WORDS and not len(self.need(need, plan)):
                 inside, across = self.literal(need)

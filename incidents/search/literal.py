@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.documents import TermPlaces
-from incidents.search.postings import SECTION_BITS, contains
+from incidents.search.postings import SECTION_BITS, contains, distinct
 
 WHOLE_ANYWAY = 4  # syllables: a piece of text so long doesn't straddle two words by chance
 _SECTION_BITS = 4  # bits of a section's number in `LiteralIndex.where`
@@ -47,7 +47,7 @@ class LiteralIndex:
                 (numbers.setdefault(term, len(numbers)) for term in group.terms), np.int64, len(group.terms)
             )
             sections = group.places.astype(np.int64) >> SECTION_BITS
-            pairs = np.unique((np.repeat(own, group.counts) << _SECTION_BITS) | sections)
+            pairs = distinct((np.repeat(own, group.counts) << _SECTION_BITS) | sections)
             ids.append(pairs >> _SECTION_BITS)
             places.append((document << _SECTION_BITS) | (pairs & (1 << _SECTION_BITS) - 1))
         word_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
@@ -96,7 +96,7 @@ class LiteralIndex:
         return result
 
     def _documents(self, words: NDArray[np.int64], section: int | None) -> Documents:
-        words = np.unique(words)
+        words = distinct(words)
         if not len(words):
             return words
         sizes = self.first[words + 1] - self.first[words]
@@ -104,4 +104,4 @@ class LiteralIndex:
         places = self.where[offsets + np.arange(int(sizes.sum()))]
         if section is not None:
             places = places[(places & (1 << _SECTION_BITS) - 1) == section]
-        return np.unique(places >> _SECTION_BITS).astype(np.int64)
+        return distinct(places >> _SECTION_BITS).astype(np.int64)

@@ -22,6 +22,7 @@ from incidents.search.base import (
 from incidents.search.documents import normalized_url
 from incidents.search.evaluate import Evaluator, LruCache, Rows, Scores
 from incidents.search.plan import Need, Plan, make_plan
+from incidents.search.postings import joined
 from incidents.search.query import Clause, SearchQuery, parse_query, replace_clause
 from incidents.search.reader import IndexReader
 from incidents.search.snippets import RecordText, mark_text, row_pieces
@@ -195,7 +196,7 @@ class SearchService:
         """Return the rows with a one-word query's letters, newest first: an order that no engine's rows decide."""
         if len(plan.needs) != 1 or plan.needs[0].clause.is_phrase:
             return np.empty(0, np.int64)
-        rows = np.setdiff1d(np.union1d(*evaluator.literal(plan.needs[0])), full)
+        rows = np.setdiff1d(joined(*evaluator.literal(plan.needs[0])), full, assume_unique=True)
         by_date, _ = evaluator.order(evaluator.without_excluded(rows, plan), np.zeros(evaluator.size))
         return by_date
 
