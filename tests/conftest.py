@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import socket
@@ -84,12 +85,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def bundled(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def bundled(
+    request: pytest.FixtureRequest,
+    django_db_setup: None,
+    django_db_blocker: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Path]:
     """The bundled library in the database and the index, for the tests of one module; they only read it."""
+    folder = tmp_path_factory.mktemp("bundled")
     with django_db_blocker.unblock():
+        if connection.vendor == "sqlite":  # a copy of files takes no time; a database server takes no files
+            library: Path = request.getfixturevalue("imported_library")
+            shutil.copytree(library, folder, dirs_exist_ok=True)
+            with database_at(folder / "library.sqlite3"):
+                use_index(folder)
+                yield FIXTURES
+            return
         try:
             with transaction.atomic():
-                use_index(tmp_path_factory.mktemp("bundled"))
+                use_index(folder)
                 import_library(FIXTURES)
                 sync_index()  # here, so that no test's rollback takes it away where it lies in the database
                 yield FIXTURES
@@ -225,19 +239,47 @@ def stop_server(server: Server) -> None:
         server.process.kill()
 
 
-@pytest.fixture(scope="session")
-def library_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the bundled library, an index and a superuser `admin`; to be copied, not used."""
-    folder = tmp_path_factory.mktemp("library") / "data"
-    folder.mkdir()
-    manage(folder, "migrate", "--no-input")
-    manage(folder, "collectstatic", "--no-input")
-    manage(folder, "import_library", str(FIXTURES))
-    manage(
-        folder, "createsuperuser", "--no-input", "--username", "admin", "--email", "admin@example.org",
-        DJANGO_SUPERUSER_PASSWORD=PASSWORD,
-    )  # fmt: skip
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that `make` fills, for all processes of a test run: the first that asks makes it, others wait."""
+    is_parallel = "PYTEST_XDIST_WORKER" in os.environ
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if is_parallel else base) / name
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / ".done"
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # half made by a process that was stopped
+            folder.mkdir()
+            make(folder)
+            done.touch()
     return folder
+
+
+@pytest.fixture(scope="session")
+def imported_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the bundled library and its index; to be copied, not used."""
+
+    def make(folder: Path) -> None:
+        manage(folder, "migrate", "--no-input")
+        manage(folder, "import_library", str(FIXTURES))
+
+    return made_once(tmp_path_factory, "imported", make)
+
+
+@pytest.fixture(scope="session")
+def library_dir(imported_library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder to serve: the bundled library, its static files and a superuser `admin`; to be copied, not used."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(imported_library, folder, dirs_exist_ok=True)
+        (folder / ".done").unlink()
+        manage(folder, "collectstatic", "--no-input")
+        manage(
+            folder, "createsuperuser", "--no-input", "--username", "admin", "--email", "admin@example.org",
+            DJANGO_SUPERUSER_PASSWORD=PASSWORD,
+        )  # fmt: skip
+
+    return made_once(tmp_path_factory, "library", make)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from django import template
 from django.conf import settings
@@ -48,9 +48,9 @@ def part(template_name: str, **arguments: str | bool) -> SafeString:
     fills = {name.removeprefix("fill_"): str(value) for name, value in arguments.items() if name.startswith("fill_")}
     fixed = {name: value for name, value in arguments.items() if not name.startswith("fill_")}
 
-    def context() -> dict[str, object]:
+    def context() -> dict[str, Any]:
         marks = zip(fills.items(), SAFE_MARKS, strict=False)
-        return fixed | {name: mark if value else "" for (name, value), mark in marks}
+        return {**fixed, **{name: mark if value else "" for (name, value), mark in marks}}
 
     key = (language, tuple(fixed.items()), tuple(name for name, value in fills.items() if value))
     return PARTS.pieces(template_name, key, context).filled([conditional_escape(value) for value in fills.values()])
