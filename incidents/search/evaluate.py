@@ -16,10 +16,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, MAX_TERM, SECTION_NUMBER, SECTIONS
+from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, joined, phrase, union
 from incidents.search.reader import IndexReader
+from incidents.search.word_table import MAX_TERM
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]

@@ -113,12 +113,15 @@ def words(text: str) -> Iterator[tuple[Word, int, int]]:
     """
     after_identifier = -1
     for match in _CHUNK.finditer(text):
-        start, end, chunk = match.start(), match.end(), match.group()
-        kind = match.lastgroup
+        kind, chunk = match.lastgroup, match[0]
+        start, end = match.span()
         if kind == "hangul":
-            gap = text[after_identifier:start] if after_identifier >= 0 else None
-            if gap is not None and chunk in PARTICLES and gap.strip("`'\")]}*”’") in ("", " "):
-                yield Word(chunk, "particle", ()), start, end
+            if (
+                after_identifier >= 0
+                and chunk in PARTICLES
+                and text[after_identifier:start].strip("`'\")]}*”’") in ("", " ")
+            ):
+                yield _particle(chunk), start, end
             else:
                 yield hangul_word(chunk), start, end
             after_identifier = -1
@@ -126,8 +129,18 @@ def words(text: str) -> Iterator[tuple[Word, int, int]]:
             yield identifier_word(chunk), start, end
             after_identifier = end
         else:
-            yield Word(chunk, str(kind), (chunk,), (), ((0, 1),)), start, end
+            yield _sign(chunk, str(kind)), start, end
             after_identifier = -1
+
+
+@lru_cache(maxsize=1_000)
+def _particle(chunk: str) -> Word:
+    return Word(chunk, "particle", ())
+
+
+@lru_cache(maxsize=10_000)
+def _sign(chunk: str, kind: str) -> Word:
+    return Word(chunk, kind, (chunk,), (), ((0, 1),))
 
 
 def tokens(text: str) -> list[Token]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incidents.search.documents import TermPlaces
-from incidents.search.postings import SECTION_BITS, contains, distinct
+from incidents.search.gathering import TermPostings
+from incidents.search.postings import SECTION_BITS, TermPlaces, contains, distinct
 
 WHOLE_ANYWAY = 4  # syllables: a piece of text so long doesn't straddle two words by chance
 _SECTION_BITS = 4  # bits of a section's number in `LiteralIndex.where`
@@ -53,15 +53,34 @@ class LiteralIndex:
         word_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
         where = np.concatenate(places) if places else np.empty(0, np.int64)
         order = np.argsort(word_of, kind="stable")
-        marked = "\n" + "".join(f"{term}\n" for term in numbers)
-        text = marked.replace("+", "")
+        first = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(np.bincount(word_of, minlength=len(numbers)), out=first[1:])
+        return cls._with_words(numbers, first, where[order].astype(np.int32))
+
+    @classmethod
+    def gathered(cls, parts: Iterable[TermPostings]) -> LiteralIndex:
+        """Return the index of marked words that were gathered, in their order."""
+        names: list[str] = []
+        sizes = [np.zeros(1, np.int64)]
+        where = [np.empty(0, np.int32)]
+        for part in parts:
+            words = np.repeat(np.arange(len(part.terms)), np.diff(part.first_place))
+            found = (np.repeat(part.documents, part.counts) << _SECTION_BITS) | (part.places >> SECTION_BITS)
+            is_new = np.ones(len(found), bool)  # sorted, so that a word's places in one section are neighbours
+            is_new[1:] = (found[1:] != found[:-1]) | (words[1:] != words[:-1])
+            names.extend(part.terms)
+            sizes.append(np.bincount(words[is_new], minlength=len(part.terms)))
+            where.append(found[is_new].astype(np.int32))
+        return cls._with_words(names, np.cumsum(np.concatenate(sizes)), np.concatenate(where))
+
+    @classmethod
+    def _with_words(cls, names: Iterable[str], first: NDArray[np.int64], where: NDArray[np.int32]) -> LiteralIndex:
+        marked = "\n" + "".join(f"{term}\n" for term in names)
         codes = np.frombuffer(marked.encode("utf-32-le", "surrogatepass"), np.uint32)
         marks = np.flatnonzero(codes == ord("+"))
         plain = codes[codes != ord("+")]
         breaks = np.flatnonzero(plain == ord("\n"))
-        first = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(np.bincount(word_of, minlength=len(numbers)), out=first[1:])
-        return cls(text, breaks[:-1] + 1, marks - np.arange(len(marks)), first, where[order].astype(np.int32))
+        return cls(marked.replace("+", ""), breaks[:-1] + 1, marks - np.arange(len(marks)), first, where)
 
     def find(self, needle: str, section: int | None = None) -> tuple[Documents, Documents]:
         """Return (documents that hold the needle as a word or inside one, documents where it only straddles two).

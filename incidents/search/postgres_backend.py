@@ -36,7 +36,7 @@ from incidents.errors import SearchUnavailable
 from incidents.search import postgres_store as store
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
 from incidents.search.bulk import analyse_all
-from incidents.search.documents import AnalysedDocument, content_key
+from incidents.search.documents import AnalysedDocument, analyse, content_key
 from incidents.search.evaluate import Evaluator, LruCache
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.literal import LiteralIndex
@@ -530,7 +530,7 @@ class PostgresBackend(SearchService, SearchBackend):
             found = store.read_analyses(connection, build, contents) if build is not None and has_build else {}
             return [found.get(content) for content in contents]
 
-        for document, analysed in analyse_all(documents, known):
+        for document, analysed in analyse_all(documents, known, analyse):
             yield document, keys.popleft(), analysed
 
     # State

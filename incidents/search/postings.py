@@ -5,7 +5,7 @@ A place is a packed uint32: the section in the upper 5 bits, the position in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,23 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def joined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the values of several arrays in ascending order, each once."""
     return distinct(np.concatenate(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class TermPlaces:
+    """Terms, the number of places of each, and all places one after another, packed."""
+
+    terms: tuple[str, ...]
+    counts: NDArray[np.uint32]
+    places: NDArray[np.uint32]
+
+    def items(self) -> Iterator[tuple[str, NDArray[np.uint32]]]:
+        """Yield (term, its places)."""
+        ends = np.cumsum(self.counts)
+        start = 0
+        for term, end in zip(self.terms, ends.tolist(), strict=True):
+            yield term, self.places[start:end]
+            start = end
 
 
 EMPTY = Postings(np.empty(0, np.int64), np.empty(0, np.uint32))

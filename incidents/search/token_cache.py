@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-
-import numpy as np
+from typing import Final
 
 from incidents.search.base import SearchDocument
 from incidents.search.bulk import analyse_all
-from incidents.search.documents import AnalysedDocument, analyse, content_key, pack, unpack
+from incidents.search.documents import PackedDocument, analyse_packed, content_key, unpack
 
 logger = logging.getLogger(__name__)
+
+_KEPT_AT_ONCE: Final = 100
 
 
 class TokenCache:
@@ -42,55 +43,61 @@ class TokenCache:
         )
         return connection
 
-    def analyse(self, document: SearchDocument) -> AnalysedDocument:
+    def analyse(self, document: SearchDocument) -> PackedDocument:
         """Return a document's analysis, from the cache where its content is known."""
         key = content_key(document)
-        found = self._find(key)
+        found = self._find([key]).get(key)
         if found is None:
-            found = analyse(document)
-            self._keep(key, found)
+            found = analyse_packed(document)
+            self._keep([(key, found)])
         return found
 
-    def analyse_all(
-        self, documents: Iterable[SearchDocument]
-    ) -> Iterator[tuple[SearchDocument, str, AnalysedDocument]]:
+    def analyse_all(self, documents: Iterable[SearchDocument]) -> Iterator[tuple[SearchDocument, str, PackedDocument]]:
         """Yield (document, its content's key, its analysis) in order; what is not known is analysed on all cores."""
         keys: deque[tuple[str, bool]] = deque()
+        new: list[tuple[str, PackedDocument]] = []
 
-        def known(batch: list[SearchDocument]) -> list[AnalysedDocument | None]:
-            found = []
-            for document in batch:
-                key = content_key(document)
-                found.append(self._find(key))
-                keys.append((key, found[-1] is None))
-            return found
+        def known(batch: list[SearchDocument]) -> list[PackedDocument | None]:
+            contents = [content_key(document) for document in batch]
+            given = self._find(contents)
+            keys.extend((content, content not in given) for content in contents)
+            return [given.get(content) for content in contents]
 
-        for document, analysed in analyse_all(documents, known):
+        for document, analysed in analyse_all(documents, known, analyse_packed):
             key, is_new = keys.popleft()
             if is_new:
-                self._keep(key, analysed)
+                new.append((key, analysed))
+                if len(new) >= _KEPT_AT_ONCE:
+                    self._keep(new)
+                    new.clear()
             yield document, key, analysed
+        self._keep(new)
 
-    def _find(self, key: str) -> AnalysedDocument | None:
+    def _find(self, keys: Sequence[str]) -> dict[str, PackedDocument]:
+        """Return the analyses of those contents that are known."""
         if self._connection is None:
-            return None
+            return {}
         try:
-            row = self._connection.execute(
-                "SELECT lengths, words, surfaces FROM analysed WHERE key = ?", (key,)
-            ).fetchone()
-            if row:
-                return AnalysedDocument(unpack(row[1]), unpack(row[2]), np.frombuffer(row[0], "<i8"))
+            marks = ", ".join("?" * len(keys))
+            rows = self._connection.execute(
+                f"SELECT key, words, surfaces, lengths FROM analysed WHERE key IN ({marks})",  # noqa: S608  # only marks
+                keys,
+            )
+            found = {key: PackedDocument(*row) for key, *row in rows}
+            for analysed in found.values():
+                unpack(analysed.words)
+                unpack(analysed.surfaces)
         except Exception:  # a damaged cache is as good as none
             logger.warning("unreadable token cache", exc_info=True)
-        return None
+            return {}
+        return found
 
-    def _keep(self, key: str, analysed: AnalysedDocument) -> None:
+    def _keep(self, analyses: Iterable[tuple[str, PackedDocument]]) -> None:
         if self._connection is None:
             return
-        lengths = np.asarray(analysed.lengths, "<i8").tobytes()
-        values = (key, lengths, pack(analysed.words), pack(analysed.surfaces))
+        rows = [(key, made.lengths, made.words, made.surfaces) for key, made in analyses]
         try:
-            self._connection.execute("INSERT OR REPLACE INTO analysed VALUES (?, ?, ?, ?)", values)
+            self._connection.executemany("INSERT OR REPLACE INTO analysed VALUES (?, ?, ?, ?)", rows)
         except sqlite3.Error:
             logger.warning("token cache not written", exc_info=True)
 

@@ -22,37 +22,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from whoosh import columns, fields, index, writing
+from whoosh import index
 from whoosh.reading import SegmentReader
 
 from incidents.errors import SearchUnavailable
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
-from incidents.search.documents import AnalysedDocument, pack, source_addresses
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.morphemes import dictionary_version, use_folder
 from incidents.search.reader import IndexReader
 from incidents.search.service import SearchService
 from incidents.search.token_cache import TokenCache
-from incidents.search.whoosh_codec import Places, PlacesCodec
 from incidents.search.whoosh_files import open_to_read
-from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_files, pack_facts, write_literal
+from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_files, write_literal
+from incidents.search.whoosh_writer import Writer, merge_small, schema
 
 logger = logging.getLogger(__name__)
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 LOCK_SECONDS = 30.0  # a writer waits this long for another one; saving a record must not fail because an import runs
-MERGE_SEGMENTS = 10  # more small segments than this are merged into one
-
-
-def _schema() -> fields.Schema:
-    return fields.Schema(
-        key=fields.ID(unique=True),
-        words=Places(),
-        terms=fields.COLUMN(columns.VarBytesColumn()),
-        surfaces=fields.COLUMN(columns.VarBytesColumn()),
-        facts=fields.COLUMN(columns.VarBytesColumn()),
-        addresses=fields.COLUMN(columns.VarBytesColumn()),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,17 +212,17 @@ class WhooshBackend(SearchService, SearchBackend):
         cache: TokenCache,
     ) -> None:
         whole = index.open_dir(str(self.folder / state.folder))
-        writer = _writer(whole)
+        writer = Writer(whole)
         try:
             for key in {*removed, *(document.id for document in documents)}:
                 writer.delete_by_term("key", str(key))
             for document in documents:
-                _add(writer, document, cache.analyse(document))
+                writer.put(document, cache.analyse(document))
         except BaseException:
             with suppress(Exception):  # on a full disk it fails too, and would hide why
                 writer.cancel()
             raise
-        writer.commit(mergetype=_merge_small)
+        writer.commit(mergetype=merge_small)
         info = whole._read_toc()
         count = sum(segment.doc_count_all() - segment.deleted_count() for segment in info.segments)
         _write_literals(whole, info.segments)
@@ -260,12 +247,12 @@ class WhooshBackend(SearchService, SearchBackend):
             cache = TokenCache(self.folder / "tokens.sqlite3")
             count = 0
             try:
-                whole = index.create_in(str(target), _schema())
-                writer = _writer(whole, limitmb=256)
+                whole = index.create_in(str(target), schema())
+                writer = Writer(whole)
                 keys = set()
                 for document, key, analysed in cache.analyse_all(documents):
                     keys.add(key)
-                    _add(writer, document, analysed)
+                    writer.put(document, analysed)
                     count += 1
                     if progress is not None:
                         progress(count)
@@ -386,37 +373,3 @@ def _crc(path: Path) -> int:
         while block := file.read(1 << 20):
             crc = zlib.crc32(block, crc)
     return crc
-
-
-def _writer(whole: index.FileIndex, limitmb: int = 64) -> writing.SegmentWriter:
-    """Return a writer of plain files: Whoosh copies all of a compound file into memory when it opens one."""
-    return writing.SegmentWriter(
-        whole, codec=PlacesCodec(), limitmb=limitmb, compound=False, _lk=False
-    )  # _writing() holds ours
-
-
-def _add(writer: writing.SegmentWriter, document: SearchDocument, analysed: AnalysedDocument) -> None:
-    writer.add_document(
-        key=str(document.id),
-        words=analysed.words.items(),
-        terms=pack(analysed.words),
-        surfaces=pack(analysed.surfaces),
-        facts=pack_facts(document, analysed.lengths),
-        addresses="\n".join(source_addresses(document)).encode("utf-8", "surrogatepass"),
-    )
-
-
-def _merge_small(writer: writing.SegmentWriter, segments: list[Any]) -> list[Any]:
-    """Merge small segments once there are many: seldom, so that publishing stays quick, yet readers never see dozens."""
-    if len(segments) < MERGE_SEGMENTS:
-        return segments
-    largest = max(segment.doc_count_all() for segment in segments)
-    kept = []
-    for segment in segments:
-        if segment.doc_count_all() * 10 < largest or segment.deleted_count() * 2 > segment.doc_count_all():
-            reader = SegmentReader(writer.storage, writer.schema, segment)
-            writer.add_reader(reader)
-            reader.close()
-        else:
-            kept.append(segment)
-    return kept

@@ -16,28 +16,33 @@ from whoosh.reading import SegmentReader, TermNotFound
 from incidents.errors import SearchUnavailable
 from incidents.search.base import SearchDocument
 from incidents.search.documents import ALIAS, LABEL, SECTIONS, unpack
+from incidents.search.gathering import Gatherer
 from incidents.search.literal import LiteralIndex
 from incidents.search.postings import EMPTY, Postings
 from incidents.search.reader import DocumentTable, IndexReader, first_rows
 from incidents.search.spelling import Correction, Speller
-from incidents.search.whoosh_codec import PlacesFormat, decode, encode
+from incidents.search.whoosh_codec import decode, encode, read_postings
 
 logger = logging.getLogger(__name__)
 
 _CACHED_PLACES = 4_000_000  # places of postings held of a segment at most, 12 bytes each
 _KEPT_FREQUENCIES = 50_000  # terms whose numbers of documents are held at most
 _KEPT_WORDS = 5_000  # terms of a generation held at most
-_FORMAT = PlacesFormat()
 _WORDS = "words"  # the field of all terms
 
 
 _FACTS = struct.Struct(f"<qqq{len(SECTIONS)}I")  # primary key, date, revision, section lengths; then the public ID
 
 
-def pack_facts(document: SearchDocument, lengths: NDArray[np.int64]) -> bytes:
-    """Return what the table of documents says of one, as it is stored."""
-    numbers = (document.id, document.sort_date, document.revision, *lengths.tolist())
+def pack_facts(document: SearchDocument, lengths: bytes) -> bytes:
+    """Return what the table of documents says of one, as it is stored. lengths: of its sections, <i8."""
+    numbers = (document.id, document.sort_date, document.revision, *np.frombuffer(lengths, "<i8").tolist())
     return _FACTS.pack(*numbers) + document.public_id.encode()
+
+
+def read_key(facts: bytes) -> str:
+    """Return the term by which a document is deleted, its primary key, of its facts as stored."""
+    return str(_FACTS.unpack_from(facts)[0])
 
 
 def literal_files(folder: Path, segment: str) -> tuple[Path, Path]:
@@ -51,7 +56,13 @@ def write_literal(folder: Path, reader: SegmentReader) -> None:
     if small.exists():
         return
     column = reader.column_reader("surfaces")
-    found = LiteralIndex.of(unpack(column[n]) for n in range(reader.doc_count_all()))
+    words = Gatherer(folder)
+    try:
+        for number in range(reader.doc_count_all()):
+            words.add(number, unpack(column[number]))
+        found = LiteralIndex.gathered(words.parts())
+    finally:
+        words.close()
     np.save(large, found.where)
     scratch = small.with_suffix(".tmp.npz")
     text = np.frombuffer(found.text.encode("utf-8", "surrogatepass"), np.uint8)
@@ -98,7 +109,7 @@ class WhooshSegment:
     def lexicon(self) -> dict[str, int]:
         """Return {term: number of documents}, deleted ones included."""
         if self._lexicon is None:
-            terms = self.reader._terms  # the codec's terms reader: bytes and term infos without Whoosh's wrappers
+            terms = self.reader._terms
             self._lexicon = {
                 decode(text): info.doc_frequency()
                 for (name, text), info in (terms.items_from(_WORDS, b"") if self.count else ())
@@ -143,7 +154,8 @@ class WhooshSegment:
             pass
         found: Postings | None
         try:
-            found = Postings(*self.reader._terms.matcher(_WORDS, encode(term), _FORMAT).read_all())
+            terms = self.reader._terms  # the codec's terms reader: bytes and term infos without Whoosh's wrappers
+            found = Postings(*read_postings(terms._postfile, terms.term_info(_WORDS, encode(term))))
         except TermNotFound:
             found = None
         if self._cached_places > _CACHED_PLACES:

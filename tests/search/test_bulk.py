@@ -19,7 +19,7 @@ def test_many_documents_are_analysed_as_one_by_one():
     def find(batch: list[SearchDocument]) -> list[AnalysedDocument | None]:
         return [known.get(document.id) for document in batch]
 
-    found = list(analyse_all(iter(documents), find))
+    found = list(analyse_all(iter(documents), find, analyse))
     assert [document.id for document, _ in found] == [document.id for document in documents]
     for document, analysed in found[::25]:
         assert flat(analysed) == flat(analyse(document))
@@ -28,7 +28,7 @@ def test_many_documents_are_analysed_as_one_by_one():
 def test_a_reader_that_stops_early_leaves_no_process_behind():
     import multiprocessing
 
-    made = analyse_all(made_library(WORTH_IT * 3), lambda batch: [None] * len(batch))
+    made = analyse_all(made_library(WORTH_IT * 3), lambda batch: [None] * len(batch), analyse)
     for _ in range(WORTH_IT + 200):
         next(made)
     made.close()  # type: ignore[attr-defined]  # a generator, though it promises an iterator alone
