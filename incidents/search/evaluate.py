@@ -7,7 +7,7 @@ word counts over all fields together; forms of one atom are pooled; neighbouring
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -30,6 +30,8 @@ SECTION_WEIGHTS = {
     "title": 4.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
     "actions": 1.0, "follow_ups": 0.8, "lesson": 0.6, "organization": 2.0, "labels": 1.0, "sources": 0.6, "id": 1.0,
 }  # fmt: skip
+NO_BITS = np.empty(0, np.uint8)
+REMEMBERED = 2_000  # forms, atoms, pairs and needs
 LITERAL_WORDS = 20  # what has more words was pasted: its words are not looked for inside others, at 50 ms each
 ROUNDING = 1e-9  # a share of exactly `label_share` counts, in whatever order it was summed
 LOOKED_UP_AT_ONCE = 64  # terms of the feedback
@@ -77,26 +79,50 @@ class LruCache:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """A facet value's label or alias: (leaf, weight) pairs, their sum, the rows that have it, what naming it is worth."""
+    """A facet value's label or alias: (leaf, weight) pairs, their sum, the rows that have it, what naming it is worth.
+
+    rows: row numbers; None where many have it: then bits has one a row. A library has some forty labels and aliases a record.
+    """
 
     leaves: tuple[tuple[str, float], ...]
     weight: float
-    rows: Rows
+    rows: Rows | None
+    bits: NDArray[np.uint8]
     worth: float
+
+    def take_best(self, dense: Scores, worth: float) -> None:
+        """Raise what rows with this label have to `worth`."""
+        if self.rows is None:
+            has_it = np.unpackbits(self.bits, count=len(dense)).view(bool)
+            np.maximum(dense, worth, out=dense, where=has_it)
+        else:
+            dense[self.rows] = np.maximum(dense[self.rows], worth)
 
 
 class Evaluator:
     """Evaluates plans on one index generation and remembers postings, atoms and needs."""
 
-    def __init__(self, reader: IndexReader, ranking: Ranking | None = None) -> None:
+    def __init__(
+        self,
+        reader: IndexReader,
+        ranking: Ranking | None = None,
+        new_cache: Callable[[], LruCache] = lambda: LruCache(REMEMBERED),
+    ) -> None:
         self.reader = reader
         self.ranking = ranking or Ranking()
         self.size = len(reader.table)
         self.total = len(reader.table.live)
         self._norms = self._section_norms()
-        self._cache = LruCache(2_000)
+        self._new_cache = new_cache
+        self._cache = new_cache()
+        self._scored: tuple[Plan, Scores] | None = None
         self._known_labels: dict[int, _Label] = {}
         self._known_parts: dict[str, tuple[tuple[int, float], ...]] = {}
+
+    def forget(self) -> None:
+        """Drop what is remembered of words, as where the forms that they stand for have changed."""
+        self._cache = self._new_cache()
+        self._scored = None
 
     def _section_norms(self) -> NDArray[np.float32]:
         """Return float32[n, sections]: section weight over length normalization, for each document."""
@@ -104,13 +130,35 @@ class Evaluator:
         weights = np.array([self.ranking.weights[name] for name in SECTIONS], np.float32)
         if not len(lengths):
             return np.zeros((0, len(SECTIONS)), np.float32)
-        live = lengths[self.reader.table.live]
-        average = np.maximum(live.sum(axis=0) / np.maximum((live > 0).sum(axis=0), 1), 1.0)
+        live = self.reader.table.live
         b = self.ranking.b
-        norms: NDArray[np.float32] = (weights / (1 - b + b * lengths / average)).astype(np.float32)
+        norms = np.empty(lengths.shape, np.float32)
+        for section, weight in enumerate(weights):  # one after another: all at once would take some 300 bytes a record
+            own = lengths[:, section].astype(np.float64)
+            of_live = own[live]
+            average = max(of_live.sum() / max(np.count_nonzero(of_live), 1), 1.0)
+            norms[:, section] = weight / (1 - b + b * own / average)
         return norms
 
     # Forms and atoms
+
+    def prepare(self, plan: Plan) -> None:
+        """Have the reader fetch at once what a plan will look up, but for what is remembered."""
+        self.reader.prepare(self._terms(plan))
+
+    def _terms(self, plan: Plan) -> Iterator[str]:
+        known = self._cache.values
+        for atom, name in zip(plan.atoms, plan.fields, strict=True):
+            if ("atom", atom.key, SECTION_NUMBER[name] if name else None) not in known:
+                prefix = LABEL_WORD if name == "labels" else ""
+                forms = (*atom.forms, *atom.alike, *atom.near, *(form for part in atom.parts for form in part))
+                yield from (prefix + term[:MAX_TERM] for form in forms for term, _ in form.terms)
+        for need in (*plan.needs, *plan.excluded):
+            if ("need", need.key) not in known:
+                prefix = LABEL_WORD if need.clause.field == "labels" else ""
+                yield from (prefix + term[:MAX_TERM] for term, _ in need.own.terms)
+                for form in (need.own, *(form for index in need.atoms[:1] for form in plan.atoms[index].forms)):
+                    yield LABEL + " ".join(term for term, _ in form.terms)
 
     def form(self, form: Form, section: int | None = None) -> Postings:
         """Return where a form stands."""
@@ -150,8 +198,8 @@ class Evaluator:
             scores = scores * self.ranking.light
         return rows, scores
 
-    def label_scores(self, plan: Plan) -> list[tuple[Rows, float]]:
-        """Return (rows, worth) for each facet value that the query names, in its label's or an alias's words.
+    def label_scores(self, plan: Plan) -> list[tuple[_Label, float]]:
+        """Return (label, worth) for each facet value that the query names, in its label's or an alias's words.
 
         A label of several words may be named in part: its worth falls with the square of the share left out. A row that
         has several of the values is to take the best.
@@ -165,6 +213,7 @@ class Evaluator:
             for term in atom.said_near:
                 if near > said.get(term, 0.0):
                     said[term] = near
+        self._know_labels(said)
         shares: dict[int, float] = {}
         for term, said_weight in said.items():
             for number, part in self._label_parts(term):
@@ -173,8 +222,16 @@ class Evaluator:
         for number, share in shares.items():
             if share >= self.ranking.label_share - ROUNDING:
                 label = self._label(number)
-                found.append((label.rows, label.worth * share * share))
+                found.append((label, label.worth * share * share))
         return found
+
+    def _know_labels(self, terms: Iterable[str]) -> None:
+        """Have the reader look up at once what is not known yet of the labels that have some of the terms."""
+        numbers = {number for term in terms for number in self._label_numbers.get(term, ())}
+        fresh = [self._labels[number] for number in sorted(numbers.difference(self._known_labels))]
+        if fresh:
+            self.reader.counts([leaf for _, leaves in fresh for leaf in leaves])
+            self.reader.prepare(mark + " ".join(leaves) for mark, leaves in fresh)
 
     def _label_parts(self, term: str) -> Sequence[tuple[int, float]]:
         """Return (label's number, the term's share of the label's weight) of each label that has a term."""
@@ -207,11 +264,21 @@ class Evaluator:
             rows = self.reader.word(mark + " ".join(leaves)).documents()
             worth = self.ranking.label if mark == LABEL else self.ranking.alias
             total = sum(weights)
+            is_frequent = len(rows) * 64 > self.size  # eight bytes a row are more than a bit for each of all
             known = _Label(
-                tuple(zip(leaves, weights, strict=True)), total, rows, worth * total**0.5 * self.idf(len(rows))
+                leaves=tuple(zip(leaves, weights, strict=True)),
+                weight=total,
+                rows=None if is_frequent else rows,
+                bits=self._bits(rows) if is_frequent else NO_BITS,
+                worth=worth * total**0.5 * self.idf(len(rows)),
             )
             self._known_labels[number] = known
         return known
+
+    def _bits(self, rows: Rows) -> NDArray[np.uint8]:
+        is_in = np.zeros(self.size, bool)
+        is_in[rows] = True
+        return np.packbits(is_in)
 
     def pooled(self, forms: list[tuple[Form, float]], section: int | None = None) -> tuple[Rows, Scores]:
         """Return rows and BM25F scores of some forms counted as one word."""
@@ -359,7 +426,15 @@ class Evaluator:
     # Ranking
 
     def scores(self, plan: Plan) -> Scores:
-        """Return float64[n]: the score of every document for a plan, 0 where it holds none of its words."""
+        """Return float64[n]: the score of every document for a plan, 0 where it holds none of its words.
+
+        The last ones are kept, for the partial matches of the same plan; more would be a megabyte a query.
+        """
+        if self._scored is None or self._scored[0] is not plan:
+            self._scored = plan, self._scores(plan)
+        return self._scored[1]
+
+    def _scores(self, plan: Plan) -> Scores:
         dense: Scores = np.zeros(self.size)
         for index, atom in enumerate(plan.atoms):
             field = plan.fields[index]
@@ -369,13 +444,11 @@ class Evaluator:
                 near_rows, near_scores = self._near(atom)
                 dense[near_rows] += self.ranking.near * near_scores
         labelled = self.label_scores(plan)
-        if len(labelled) == 1:
-            dense[labelled[0][0]] += labelled[0][1]
-        elif labelled:
+        if labelled:
             best: Scores = np.zeros(self.size)
-            for rows, worth in labelled:
-                best[rows] = np.maximum(best[rows], worth)
-            dense = dense + best
+            for label, worth in labelled:
+                label.take_best(best, worth)
+            dense += best
         for need in plan.needs:
             if need.listed:
                 letters = joined(*self.literal(need))
@@ -440,6 +513,7 @@ class Evaluator:
         ranked = self._most_telling(terms, weights)
         if not ranked:
             return scores
+        self.reader.prepare(term for _, term in ranked)
         top = ranked[0][0]
         extra = np.zeros(self.size)
         for weight, term in ranked:

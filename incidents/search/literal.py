@@ -16,7 +16,7 @@ from incidents.search.gathering import TermPostings
 from incidents.search.postings import SECTION_BITS, TermPlaces, contains, distinct
 
 WHOLE_ANYWAY = 4  # syllables: a piece of text so long doesn't straddle two words by chance
-_SECTION_BITS = 4  # bits of a section's number in `LiteralIndex.where`
+SECTION_BITS_OF_WORD = 4  # bits of a section's number in `LiteralIndex.where`
 
 Documents = NDArray[np.int64]
 
@@ -47,9 +47,9 @@ class LiteralIndex:
                 (numbers.setdefault(term, len(numbers)) for term in group.terms), np.int64, len(group.terms)
             )
             sections = group.places.astype(np.int64) >> SECTION_BITS
-            pairs = distinct((np.repeat(own, group.counts) << _SECTION_BITS) | sections)
-            ids.append(pairs >> _SECTION_BITS)
-            places.append((document << _SECTION_BITS) | (pairs & (1 << _SECTION_BITS) - 1))
+            pairs = distinct((np.repeat(own, group.counts) << SECTION_BITS_OF_WORD) | sections)
+            ids.append(pairs >> SECTION_BITS_OF_WORD)
+            places.append((document << SECTION_BITS_OF_WORD) | (pairs & (1 << SECTION_BITS_OF_WORD) - 1))
         word_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
         where = np.concatenate(places) if places else np.empty(0, np.int64)
         order = np.argsort(word_of, kind="stable")
@@ -122,5 +122,5 @@ class LiteralIndex:
         offsets = np.repeat(self.first[words] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
         places = self.where[offsets + np.arange(int(sizes.sum()))]
         if section is not None:
-            places = places[(places & (1 << _SECTION_BITS) - 1) == section]
-        return distinct(places >> _SECTION_BITS).astype(np.int64)
+            places = places[(places & (1 << SECTION_BITS_OF_WORD) - 1) == section]
+        return distinct(places >> SECTION_BITS_OF_WORD).astype(np.int64)

@@ -21,15 +21,15 @@ from incidents.search.spelling import Speller
 class DocumentTable:
     """The documents of a generation by row. Rows of documents that were taken out stay, with the ID -1.
 
-    ids, dates, revisions: int64[n]. public_ids: n strings. lengths: float32[n, len(SECTIONS)], positions in each
-    section. addresses: normalized source address -> row of the first record that cites it.
+    ids, dates, revisions: whole numbers[n]. public_ids: n strings. lengths: [n, len(SECTIONS)], positions in each section.
+    addresses: normalized source address -> row of the first record that cites it.
     """
 
     ids: NDArray[np.int64]
-    dates: NDArray[np.int64]
+    dates: NDArray[np.int64] | NDArray[np.int32]
     revisions: NDArray[np.int64]
     public_ids: Sequence[str]
-    lengths: NDArray[np.float32]
+    lengths: NDArray[np.float32] | NDArray[np.uint16]
     addresses: Callable[[], dict[str, int]]
 
     def __len__(self) -> int:
@@ -67,6 +67,9 @@ class IndexReader(ABC):
     @abstractmethod
     def labels(self) -> Sequence[str]:
         """Return the keys of facet labels and aliases (see documents.LABEL and ALIAS) that some document has."""
+
+    def prepare(self, terms: Iterable[str]) -> None:  # noqa: B027  # an engine in memory has nothing to do
+        """Take note of terms that `word` will be asked for next; for engines that are slow to ask one by one."""
 
     @abstractmethod
     def word(self, term: str) -> Postings:

@@ -20,7 +20,7 @@ from incidents.search.base import (
     Suggestion,
 )
 from incidents.search.documents import normalized_url
-from incidents.search.evaluate import Evaluator, LruCache, Rows, Scores
+from incidents.search.evaluate import Evaluator, LruCache, Rows
 from incidents.search.plan import Need, Plan, make_plan
 from incidents.search.postings import joined
 from incidents.search.query import Clause, SearchQuery, parse_query, replace_clause
@@ -46,7 +46,7 @@ class SearchService:
         self._lock = threading.RLock()
         self._generation: object = None
         self._evaluator: Evaluator | None = None
-        self._results = LruCache(RESULTS_KEPT)
+        self._results = self._new_results()
         self._plans = LruCache(RESULTS_KEPT)
         self._terms: Callable[[], tuple[object, Sequence[TermRow]]] | None = None
         self._terms_version: object = None
@@ -72,10 +72,19 @@ class SearchService:
         if self._thesaurus is None or version != self._terms_version:
             self._thesaurus = Thesaurus(shipped_rows(), rows)
             self._terms_version = version
-            self._evaluator = None  # what it remembers of a word was found with the words' former forms
-            self._results = LruCache(RESULTS_KEPT)
+            self._forget_words()
+            self._results = self._new_results()
             self._plans = LruCache(RESULTS_KEPT)
         return self._thesaurus
+
+    def _new_results(self) -> LruCache:
+        """Return what results are kept in."""
+        return LruCache(RESULTS_KEPT)
+
+    def _forget_words(self) -> None:
+        """Let go of what was found with the words' former forms."""
+        if self._evaluator is not None:
+            self._evaluator.forget()
 
     def evaluator(self) -> Evaluator:
         """Return the evaluator of the newest generation."""
@@ -83,7 +92,7 @@ class SearchService:
         if self._evaluator is None or generation != self._generation:
             self._evaluator = Evaluator(reader)
             self._generation = generation
-            self._results = LruCache(RESULTS_KEPT)
+            self._results = self._new_results()
         return self._evaluator
 
     def search(self, query: SearchQuery) -> SearchResult:
@@ -96,6 +105,7 @@ class SearchService:
 
     def _search(self, query: SearchQuery, thesaurus: Thesaurus, evaluator: Evaluator) -> SearchResult:
         plan = self._plan(query, thesaurus)
+        evaluator.prepare(plan)
         is_short = len(query.clauses) <= CORRECTED_WORDS
         unknown = [need for need in plan.needs if is_short and need.is_required and evaluator.is_unknown(need, plan)]
         interpretation = Interpretation("exact", query.text, query.text)
@@ -105,6 +115,7 @@ class SearchService:
             if corrected is not None:
                 interpretation = Interpretation("corrected", corrected.text, query.text)
                 plan = make_plan(corrected, thesaurus)
+                evaluator.prepare(plan)
         has_unknown = bool(unknown) and interpretation.kind == "exact"
         table = evaluator.reader.table
         scores = evaluator.scores(plan)
@@ -119,7 +130,7 @@ class SearchService:
             interpretation=interpretation,
             jump=table.public_ids[jump] if jump is not None else None,
             unknown=tuple(need.clause.text for need in unknown),
-            make_partial=lambda: self._partial(evaluator, plan, scores, full, has_unknown),
+            make_partial=lambda: self._partial(evaluator, plan, full, has_unknown),
             make_inside=lambda: self._inside(evaluator, plan, full),
             make_near=lambda: self._near(plan, thesaurus, evaluator),
         )
@@ -170,9 +181,10 @@ class SearchService:
         plan = make_plan(parse_query(text, is_as_typed=True), thesaurus)
         return bool(plan.needs) and all(len(evaluator.need(need, plan)) for need in plan.needs)
 
-    def _partial(self, evaluator: Evaluator, plan: Plan, scores: Scores, full: Rows, has_unknown: bool) -> Ids:
+    def _partial(self, evaluator: Evaluator, plan: Plan, full: Rows, has_unknown: bool) -> Ids:
         """Return the best records that hold some of the words, and all that hold a single word's letters only."""
         with self._lock:
+            scores = evaluator.scores(plan)
             rows = np.flatnonzero(scores)
             if len(plan.atoms) > 1:
                 best, _ = evaluator.order(rows, scores)

@@ -143,7 +143,7 @@ def test_both_engines_answer_alike_after_many_changes(library, postgres, tmp_pat
     manage(folder, "rebuild_index", **environment)
     assert compare(folder, environment, tmp_path / "other") == []
     # Nothing of the build before is left.
-    assert postgres.sql("SELECT count(*) FROM pg_tables WHERE tablename LIKE 'search\\_%'", "changed") == "6"
+    assert postgres.sql("SELECT count(*) FROM pg_tables WHERE tablename LIKE 'search\\_%'", "changed") == "8"
 
 
 def test_moving_from_sqlite_keeps_everything(postgres, library_dir, tmp_path):

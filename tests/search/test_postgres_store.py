@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from bench.library import library
+from incidents.search.byte_cache import BoundedCache, weight
 from incidents.search.documents import analyse
 from incidents.search.literal import LiteralIndex
-from incidents.search.postgres_backend import BoundedCache, _small_index, weight
-from incidents.search.postgres_store import _inverted, _posting, _storable, _term_bytes, public_number, term_key
+from incidents.search.postgres_reader import _small_index
+from incidents.search.postgres_reading import posting
+from incidents.search.postgres_store import public_number, storable, term_key
+from incidents.search.postgres_writing import _inverted, _term_bytes
 from incidents.search.reader import MemoryReader
 
 
@@ -20,7 +23,7 @@ def test_a_terms_row_holds_its_places():
     rows = dict(zip(terms.names, _term_bytes(terms, analysed), strict=True))
     assert len(rows) > 1_000
     for term, data in rows.items():
-        found, expected = _posting(data), reader.word(term)
+        found, expected = posting(data), reader.word(term)
         assert found.rows.tolist() == expected.rows.tolist()
         assert found.places.tolist() == expected.places.tolist()
 
@@ -52,9 +55,9 @@ def test_public_ids_of_any_width():
 
 
 def test_text_that_postgresql_refuses_keeps_its_lines():
-    assert _storable("a\0b\n\ud800c").count("\n") == 1
-    _storable("a\0b\n\ud800c").encode()
-    assert "\0" not in _storable("a\0b")
+    assert storable("a\0b\n\ud800c").count("\n") == 1
+    storable("a\0b\n\ud800c").encode()
+    assert "\0" not in storable("a\0b")
 
 
 def test_a_cache_is_bounded_in_bytes():
