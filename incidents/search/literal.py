@@ -65,7 +65,7 @@ class LiteralIndex:
         where = [np.empty(0, np.int32)]
         for part in parts:
             words = np.repeat(np.arange(len(part.terms)), np.diff(part.first_place))
-            found = (np.repeat(part.documents, part.counts) << _SECTION_BITS) | (part.places >> SECTION_BITS)
+            found = (np.repeat(part.documents, part.counts) << SECTION_BITS_OF_WORD) | (part.places >> SECTION_BITS)
             is_new = np.ones(len(found), bool)  # sorted, so that a word's places in one section are neighbours
             is_new[1:] = (found[1:] != found[:-1]) | (words[1:] != words[:-1])
             names.extend(part.terms)
