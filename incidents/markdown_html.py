@@ -106,7 +106,7 @@ def bind_particles(rendered: str) -> SafeString:
     `rendered` is HTML that is already safe. Only text nodes outside `code` and `pre` are touched, and never across a
     tag's edge; the characters of the text stay as they were.
     """
-    return mark_safe(particles.bind_particles(rendered))  # adds spans to HTML that is safe
+    return SafeString(particles.bind_particles(rendered))  # adds spans to HTML that is safe
 
 
 def _render_statements(markdown: str) -> tuple[StatementBlock, ...]:

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 from django.conf import settings
 from django.template import loader
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 V = TypeVar("V")
 
@@ -65,6 +65,7 @@ class Lru(Generic[V]):
             self._values.clear()
 
 
+# SafeString itself, where hundreds are made for a page: `mark_safe` looks for lazy texts each time.
 class Pieces:
     """A rendered partial, cut at its marks."""
 
@@ -84,7 +85,7 @@ class Pieces:
         out = [self._texts[0]]
         for number, text in zip(self._order, self._texts[1:], strict=True):
             out += (values[number], text)
-        return mark_safe("".join(out))  # the partial escaped what is in the pieces; the values are safe
+        return SafeString("".join(out))  # the partial escaped what is in the pieces; the values are safe
 
 
 class PartCache:

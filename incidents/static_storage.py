@@ -37,7 +37,17 @@ class KeepingCompressor(Compressor):  # type: ignore[misc]  # WhiteNoise has no 
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """WhiteNoise's storage with that compressor."""
+    """WhiteNoise's storage with that compressor; an address is made once, since each page asks for a dozen."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._urls: dict[str | None, str] = {}
+
+    def url(self, name: str | None, force: bool = False) -> str:
+        """Return a file's address, by the manifest that was there when the process began."""
+        if name not in self._urls:
+            self._urls[name] = super().url(name, force)
+        return self._urls[name]
 
     def create_compressor(self, **kwargs: Any) -> Compressor:
         """Return the compressor of collectstatic."""

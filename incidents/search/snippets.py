@@ -13,7 +13,7 @@ from html import escape
 from itertools import accumulate
 
 import numpy as np
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from incidents.search.base import Snippet
 from incidents.search.korean import LIGHT, fold, hangul_word
@@ -317,7 +317,7 @@ def _snippet(text: RecordText, spans: list[tuple[int, int, str]], wanted: Collec
     if wanted:
         spans = [span for span in spans if text.names[text.field_at(span[0])] in wanted]
     if not spans:
-        return Snippet(text.names[0], _cut(text, 0, 0, [])) if text.names else Snippet("symptom", mark_safe(""))
+        return Snippet(text.names[0], _cut(text, 0, 0, [])) if text.names else Snippet("symptom", SafeString(""))
     best = (-1.0, 0, 0)
     place = 0
     while place < len(spans):
@@ -357,7 +357,7 @@ def _cut(text: RecordText, order: int, start: int, marks: Sequence[Span]) -> Saf
         end = min(_word_end(whole, start + LENGTH, marks), limit)
     tail = " …" if whole[end:limit].strip() else ""
     inside = [(a - start, min(b, end) - start) for a, b in marks if start <= a < end]
-    return mark_safe(head + _marked(whole[start:end], inside) + tail)  # both parts are escaped
+    return SafeString(head + _marked(whole[start:end], inside) + tail)  # both parts are escaped
 
 
 def _word_start(text: str, offset: int) -> int:
@@ -383,4 +383,4 @@ def _marked(text: str, spans: Sequence[Span]) -> SafeString:
         out += (escape(text[done:start]), "<mark>", escape(text[start:end]), "</mark>")
         done = end
     out.append(escape(text[done:]))
-    return mark_safe(" ".join("".join(out).split("\n")))  # every piece is escaped above
+    return SafeString(" ".join("".join(out).split("\n")))  # every piece is escaped above
