@@ -108,7 +108,7 @@ def validate_against(
     faults: list[Fault] = []
     files: dict[str, str] = {}
     for located in located_records:
-        if (fault := duplicate_fault(located, files)) is not None:
+        if (fault := duplicate_fault(located.record.id, located.file, located.line("id"), files)) is not None:
             faults.append(fault)
     ids = files.keys() | set(known_ids)
     for located in located_records:
@@ -118,10 +118,10 @@ def validate_against(
     return sorted(faults)
 
 
-def duplicate_fault(located: LocatedRecord, files: dict[str, str]) -> Fault | None:
-    """Note in `files` (ID → file) that a record was read; return the fault when another file has its ID."""
-    first = files.setdefault(located.record.id, located.file)
-    if first == located.file:
+def duplicate_fault(record_id: str, file: str, line: int, files: dict[str, str]) -> Fault | None:
+    """Note in `files` (ID → file) that a record was read; return the fault when another file has its ID, in `line`."""
+    first = files.setdefault(record_id, file)
+    if first == file:
         return None
-    message = f"같은 ID 의 파일이 둘입니다: {located.record.id} (먼저 {first}). 하나만 남기거나 새 ID 를 주십시오."
-    return Fault(located.file, located.line("id"), message)
+    message = f"같은 ID 의 파일이 둘입니다: {record_id} (먼저 {first}). 하나만 남기거나 새 ID 를 주십시오."
+    return Fault(file, line, message)

@@ -1,17 +1,19 @@
 """A folder of files → the library's tables: everything checked first, then all of it or nothing, and repeatable.
 
-Reading and checking of files is library_files.py; here only the differences to what the tables hold are found and
+Reading and checking of files is library_check.py; here only the differences to what the tables hold are found and
 written. Records are taken in batches, so that memory is bounded by their IDs and relations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
@@ -19,7 +21,8 @@ from django.utils import timezone
 from incidents.checks_file import CheckData, canonical_check
 from incidents.errors import UserError
 from incidents.faults import Fault, RecordError
-from incidents.library_files import CheckedLibrary, check_folder, find_library
+from incidents.library_check import CheckedLibrary, check_folder
+from incidents.library_files import find_library
 from incidents.lifecycle import commit_version, move
 from incidents.models import (
     TERM_MODELS,
@@ -42,7 +45,7 @@ from incidents.models import (
     parse_public_id,
 )
 from incidents.record_data import content_of, record_text, with_record_parts
-from incidents.records import Moment, RecordData, canonical_record, format_record
+from incidents.records import Moment, RecordData, format_record
 from incidents.revisions import mark_changed, mark_library_changed
 from incidents.states import PUBLIC, is_legal
 from incidents.table_statistics import refresh_table_statistics
@@ -94,15 +97,18 @@ def import_library(
     `allow_large_change`. After an error the tables are as they were.
     """
     known_ids = {format_public_id(number) for number in Incident.objects.values_list("number", flat=True)}
-    library = check_folder(find_library(path), taxonomy=taxonomy_data(), known_ids=known_ids, on_file=step)
-    report = _compare(library, known_ids)
-    if not allow_large_change:
-        _refuse_large_change(report)
-    if not dry_run and not report.is_empty:
-        with transaction.atomic():
-            _Writer(report, author).write(library, step)
-            if len(report.created) + len(report.changed) > BATCH // 2:
-                refresh_table_statistics()
+    folder = find_library(path)
+    with closing(
+        check_folder(folder, taxonomy=taxonomy_data(), known_ids=known_ids, on_file=step, scratch=settings.DATA_DIR)
+    ) as library:
+        report = _compare(library, known_ids)
+        if not allow_large_change:
+            _refuse_large_change(report)
+        if not dry_run and not report.is_empty:
+            with transaction.atomic():
+                _Writer(report, author).write(library, step)
+                if len(report.created) + len(report.changed) > BATCH // 2:
+                    refresh_table_statistics()
     return report
 
 
@@ -148,7 +154,7 @@ def _compare(library: CheckedLibrary, known_ids: Collection[str]) -> ImportRepor
             incident = existing.get(record.id)
             if incident is None:  # a draft that was deleted meanwhile
                 report.created.append(record.id)
-            elif format_record(canonical_record(record)) == record_text(incident):
+            elif format_record(record) == record_text(incident):
                 report.unchanged += 1
             elif not is_legal(incident.status, record.status):
                 before, after = Status(incident.status).label, Status(record.status).label
@@ -225,11 +231,11 @@ class _Writer:
         if self.created or self.changed:
             self.revision = LibraryState.objects.next_revision()
         for batch in _batches(library.records()):
-            self._create([canonical_record(record) for record in batch if record.id in self.created])
+            self._create([record for record in batch if record.id in self.created])
             existing = _existing(record for record in batch if record.id in self.changed)
             for record in batch:
                 if record.id in existing:
-                    self._change(existing[record.id], canonical_record(record))
+                    self._change(existing[record.id], record)
                 if step is not None:
                     step()
         self._write_relations()

@@ -1,43 +1,26 @@
-"""A folder of the library, or one file of it, read whole or record by record. No database.
+"""The files of a library's folder, found and read one by one. No database.
 
-    taxonomy.yaml  checks.yaml  incidents/IL-0001.md …      (or the records beside the two files)
-
-Everything is checked before the first record is given out, and all faults of all files come in one RecordError. The
-checking keeps IDs and references, not texts: a library of 100,000 records needs some tens of megabytes.
+taxonomy.yaml  checks.yaml  incidents/IL-0001.md …      (or the records beside the two files)
 """
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from incidents import checks_file, records, taxonomy_file
-from incidents.checks_file import CheckData, LocatedChecks, parse_located_checks
-from incidents.cross_check import Vocabulary, check_faults, duplicate_fault, record_faults, reference_faults
+from incidents.checks_file import LocatedChecks, parse_located_checks
 from incidents.errors import NotFound, UserError
 from incidents.faults import Fault, RecordError
-from incidents.records import LocatedRecord, RecordData, parse_located
+from incidents.records import LocatedRecord, parse_located
 from incidents.taxonomy_file import TaxonomyData, parse_taxonomy
 
-MAX_FAULTS = 1_000  # more help nobody; a wrong folder of 100,000 files would otherwise fill the memory
 TAXONOMY_FILE = "taxonomy.yaml"
 CHECKS_FILE = "checks.yaml"
 RECORDS_FOLDER = "incidents"
 
 # Markdown files of a library's own that may lie beside records.
 NOT_RECORDS = frozenset({"readme.md", "format.md", "license.md", "contributing.md", "changelog.md"})
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryFiles:
-    """What a folder or a file holds, checked."""
-
-    records: tuple[RecordData, ...] = ()
-    taxonomy: TaxonomyData | None = None
-    checks: tuple[CheckData, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,98 +130,3 @@ def read_checks(folder: LibraryFolder) -> LocatedChecks | None:
     if file is None:
         return None
     return parse_located_checks(read_bytes(file, folder.name(file), limit=checks_file.MAX_BYTES), folder.name(file))
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedLibrary:
-    """A library folder in which no fault was found."""
-
-    folder: LibraryFolder
-    taxonomy: TaxonomyData | None
-    checks: tuple[CheckData, ...] | None
-
-    def records(self, ids: Collection[str] | None = None) -> Iterator[RecordData]:
-        """Yield the records one by one, by file name, or just those of `ids`.
-
-        Raises RecordError when a file has changed for the worse.
-        """
-        for file in self.folder.record_files:
-            if ids is None or file.stem in ids:
-                yield read_located(self.folder, file).record
-
-
-def check_folder(
-    folder: LibraryFolder,
-    *,
-    taxonomy: TaxonomyData | None = None,
-    known_ids: Collection[str] = (),
-    on_file: Callable[[], object] | None = None,
-) -> CheckedLibrary:
-    """Return the folder after reading every file once and finding no fault.
-
-    `taxonomy` and `known_ids` are what the library holds already: slugs may come from either, IDs too. Slugs are not
-    checked when there is no taxonomy at all. `on_file` is called after each record, for a progress bar. Raises
-    RecordError with the faults of all files, by file and line, at most MAX_FAULTS.
-    """
-    faults = _Collector(folder.faults)
-    own_taxonomy = faults.attempt(lambda: read_taxonomy(folder))
-    checks = faults.attempt(lambda: read_checks(folder))
-    vocabulary = Vocabulary.of(own_taxonomy, taxonomy)
-    # A taxonomy that can't be read would make every slug a fault: its own faults say enough.
-    is_checked = not (folder.taxonomy_file and own_taxonomy is None) and bool(vocabulary.slugs)
-    # A record's ID is its file's name, so the IDs are known before the files are read, also those of faulty files.
-    ids = {file.stem for file in folder.record_files}.union(known_ids)
-    files: dict[str, str] = {}
-    for file in folder.record_files:
-        located = faults.attempt(partial(read_located, folder, file))
-        if located is not None:
-            if (fault := duplicate_fault(located, files)) is not None:
-                faults.add([fault])
-            faults.add(record_faults(located, vocabulary, ids) if is_checked else reference_faults(located, ids))
-        if on_file is not None:
-            on_file()
-        if faults.is_full:
-            break
-    if checks is not None and is_checked:
-        faults.add(check_faults(checks, vocabulary, ids))
-    faults.raise_if_any()
-    return CheckedLibrary(folder, own_taxonomy, None if checks is None else checks.checks)
-
-
-_Result = TypeVar("_Result")
-
-
-class _Collector:
-    """The faults of many files, up to MAX_FAULTS."""
-
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = list(faults)
-
-    def add(self, faults: Iterable[Fault]) -> None:
-        self.faults.extend(faults)
-
-    def attempt(self, read: Callable[[], _Result]) -> _Result | None:
-        """Return what `read` returns, or None after keeping the faults that it raised."""
-        try:
-            return read()
-        except RecordError as error:
-            self.add(error.faults)
-            return None
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.faults) >= MAX_FAULTS
-
-    def raise_if_any(self) -> None:
-        if self.faults:
-            raise RecordError(sorted(self.faults)[:MAX_FAULTS])
-
-
-def read_library(path: Path, *, taxonomy: TaxonomyData | None = None, known_ids: Collection[str] = ()) -> LibraryFiles:
-    """Return all that a library folder, or one file of it, holds.
-
-    `taxonomy` and `known_ids` are what the library holds already, as in check_folder. Raises RecordError with all
-    faults of all files, NotFound or UserError when there is nothing to read.
-    """
-    checked = check_folder(find_library(path), taxonomy=taxonomy, known_ids=known_ids)
-    return LibraryFiles(tuple(checked.records()), checked.taxonomy, checked.checks)

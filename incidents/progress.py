@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
+tqdm.monitor_interval = 0  # its watching thread would keep the work from being forked off to all cores
+
 
 @contextmanager
 def progress(total: int | None, label: str) -> Iterator[Callable[[], object]]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from typing import Final, TypeVar
 
+from incidents.processes import can_fork, cores, forked_pool
 from incidents.search.base import SearchDocument
 from incidents.search.korean import tokens
 
-BATCH: Final = 100
-WORTH_IT: Final = 400  # unknown documents; with fewer, starting processes takes longer than they save
+BATCH: Final = 50
+WORTH_IT: Final = 100  # unknown documents; with fewer, starting processes takes longer than they save
 
 _Made = TypeVar("_Made")
 Known = Callable[[list[SearchDocument]], Sequence[_Made | None]]
@@ -32,18 +30,17 @@ def analyse_all(
     iterator = iter(documents)
     pool: ProcessPoolExecutor | None = None
     waiting: deque[tuple[list[SearchDocument], Sequence[_Made | None], Future[list[_Made]] | None]] = deque()
-    cores = len(os.sched_getaffinity(0))
     unknown_count = 0
     try:
         while batch := list(islice(iterator, BATCH)):
             found = known(batch)
             unknown = [document for document, made in zip(batch, found, strict=True) if made is None]
             unknown_count += len(unknown)
-            if pool is None and unknown_count > WORTH_IT and cores > 1 and threading.active_count() == 1:
+            if pool is None and unknown_count > WORTH_IT and can_fork():
                 tokens("분석기를 나누기 전에 읽어 둔다")  # the dictionary's memory is shared with the processes
-                pool = ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("fork"))
+                pool = forked_pool()
             waiting.append((batch, found, pool.submit(_make_all, make, unknown) if pool and unknown else None))
-            if len(waiting) > 2 * cores or pool is None:
+            if len(waiting) > 2 * cores() or pool is None:
                 yield from _finished(*waiting.popleft(), make)
         while waiting:
             yield from _finished(*waiting.popleft(), make)

@@ -17,7 +17,7 @@ from incidents.search.base import SearchDocument
 from incidents.search.korean import ANALYSIS_VERSION, fold, leaves_of, tokens, words
 from incidents.search.morphemes import dictionary_version
 from incidents.search.postings import SECTION_BITS, TermPlaces
-from incidents.search.word_table import MAX_TERM, Places, WordTable
+from incidents.search.word_table import MAX_TERM, WordTable
 
 SECTIONS = ("title", "symptom", "trigger", "cause", "contributing_factors", "detection", "actions", "follow_ups",
             "lesson", "organization", "labels", "sources", "id")  # fmt: skip
@@ -97,20 +97,18 @@ def analyse(document: SearchDocument) -> AnalysedDocument:
     """Return a document's terms; about 1 ms for a record of 1,500 characters whose words were met before."""
     with _table_lock:
         _table.make_room()
-        found, whole = Places(), Places()
-        lengths = np.zeros(len(SECTIONS), np.int64)
-        for section, text in enumerate(section_texts(document)):
-            lengths[section] = _table.read(text, section << SECTION_BITS, found, whole)
-        for mark, names in ((LABEL, document.labels), (ALIAS, document.aliases)):
-            for key in (key for name in names for key in label_keys(name, mark)):
-                found.add(_table.number(key), _LABELS)
+        more = [
+            (_table.number(key), _LABELS)
+            for mark, names in ((LABEL, document.labels), (ALIAS, document.aliases))
+            for name in names
+            for key in label_keys(name, mark)
+        ]
         position = _LABELS
         for label in document.labels:
             terms, width = _label_words(label)
-            for term, offset in terms:
-                found.add(_table.number(term), position + offset)
+            more.extend((_table.number(term), position + offset) for term, offset in terms)
             position += width
-        return AnalysedDocument(_table.sorted(found), _table.sorted(whole), lengths)
+        return AnalysedDocument(*_table.read(section_texts(document), more))
 
 
 def analyse_packed(document: SearchDocument) -> PackedDocument:

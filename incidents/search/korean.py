@@ -105,41 +105,41 @@ def fold(text: str) -> str:
     return text.translate(_TRANSLATE)
 
 
-def words(text: str) -> Iterator[tuple[Word, int, int]]:
-    """Yield (word, start, end) for each chunk of a folded text, particles among them with width 0.
+def chunks(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """Yield (kind, chunk, start, end) for each chunk of a folded text; kinds as Word has them, Hangul not yet told apart.
 
     A Hangul chunk that is a particle counts as one only after an identifier or a closing backtick or quote, glued or
     set off by one space, since `이` and `가` are nouns elsewhere.
     """
     after_identifier = -1
     for match in _CHUNK.finditer(text):
-        kind, chunk = match.lastgroup, match[0]
+        kind, chunk = str(match.lastgroup), match[0]
         start, end = match.span()
-        if kind == "hangul":
-            if (
-                after_identifier >= 0
-                and chunk in PARTICLES
-                and text[after_identifier:start].strip("`'\")]}*”’") in ("", " ")
-            ):
-                yield _particle(chunk), start, end
-            else:
-                yield hangul_word(chunk), start, end
-            after_identifier = -1
-        elif kind == "identifier":
-            yield identifier_word(chunk), start, end
-            after_identifier = end
-        else:
-            yield _sign(chunk, str(kind)), start, end
-            after_identifier = -1
+        if (
+            after_identifier >= 0
+            and kind == "hangul"
+            and chunk in PARTICLES
+            and text[after_identifier:start].strip("`'\")]}*”’") in ("", " ")
+        ):
+            kind = "particle"
+        after_identifier = end if kind == "identifier" else -1
+        yield kind, chunk, start, end
 
 
-@lru_cache(maxsize=1_000)
-def _particle(chunk: str) -> Word:
-    return Word(chunk, "particle", ())
+def words(text: str) -> Iterator[tuple[Word, int, int]]:
+    """Yield (word, start, end) for each chunk of a folded text, particles among them with width 0."""
+    for kind, chunk, start, end in chunks(text):
+        yield word_of(kind, chunk), start, end
 
 
-@lru_cache(maxsize=10_000)
-def _sign(chunk: str, kind: str) -> Word:
+def word_of(kind: str, chunk: str) -> Word:
+    """Return the word that a chunk is."""
+    if kind == "hangul":
+        return hangul_word(chunk)
+    if kind == "identifier":
+        return identifier_word(chunk)
+    if kind == "particle":
+        return Word(chunk, kind, ())
     return Word(chunk, kind, (chunk,), (), ((0, 1),))
 
 
@@ -362,5 +362,5 @@ def surface_of(word: Word) -> str:
     return word.marked or word.surface
 
 
-__all__ = ["ANALYSIS_VERSION", "HANGUL_WORD", "LIGHT", "PARTICLES", "Token", "Word", "cover", "fold", "hangul_word",
-           "identifier_word", "leaves_of", "placed_leaves", "placed_terms", "surface_of", "surfaces", "tokens", "word_tokens", "words"]  # fmt: skip
+__all__ = ["ANALYSIS_VERSION", "HANGUL_WORD", "LIGHT", "PARTICLES", "Token", "Word", "chunks", "cover", "fold", "hangul_word",
+           "identifier_word", "leaves_of", "placed_leaves", "placed_terms", "surface_of", "surfaces", "tokens", "word_of", "word_tokens", "words"]  # fmt: skip

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from incidents import library_files
+from incidents import library_check
 from incidents.cross_check import Vocabulary, validate_against
 from incidents.errors import NotFound, UserError
 from incidents.faults import RecordError
-from incidents.library_files import check_folder, find_library, read_library
+from incidents.library_check import check_folder, read_library
+from incidents.library_files import find_library
 from incidents.records import parse_located
 from incidents.taxonomy_file import TaxonomyData, TermData, parse_taxonomy
 from tests.unit.record_samples import GOOD
@@ -216,20 +217,19 @@ def test_large_file_is_not_read_whole(tmp_path):
     assert line.startswith("IL-9001.md:1: 파일이 너무 큽니다")
 
 
-def test_records_are_given_out_one_by_one_after_all_were_checked(tmp_path):
+def test_records_are_given_out_as_they_were_checked(tmp_path):
     write(tmp_path, {"taxonomy.yaml": TAXONOMY, **{f"IL-{number}.md": record(number) for number in range(9001, 9006)}})
     steps: list[None] = []
     checked = check_folder(find_library(tmp_path), on_file=lambda: steps.append(None))
     assert (len(checked.folder), len(steps)) == (5, 5)
-    given = checked.records()
-    assert next(given).id == "IL-9001"
     (tmp_path / "IL-9002.md").write_text("바뀌었다")
-    with pytest.raises(RecordError, match=r"IL-9002\.md:1"):
-        next(given)
+    assert [given.id for given in checked.records()] == [f"IL-{number}" for number in range(9001, 9006)]
+    assert [given.id for given in checked.records({"IL-9004", "IL-9002"})] == ["IL-9002", "IL-9004"]
+    checked.close()
 
 
 def test_faults_end_at_a_number_that_helps(tmp_path, monkeypatch):
-    monkeypatch.setattr(library_files, "MAX_FAULTS", 3)
+    monkeypatch.setattr(library_check, "MAX_FAULTS", 3)
     write(tmp_path, {f"IL-{number}.md": "글" for number in range(9001, 9011)})
     assert faults(tmp_path) == ["IL-9001.md:1", "IL-9002.md:1", "IL-9003.md:1"]
 
