@@ -65,7 +65,7 @@ class _Kept:
     """Records put aside in the order in which they were read."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=folder and str(folder))  # noqa: SIM115  # closed by close()
+        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder) if folder else None)  # noqa: SIM115  # closed by close()
         self._ends = array("Q", [0])
 
     def append(self, data: bytes) -> None:
