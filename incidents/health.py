@@ -29,8 +29,8 @@ from incidents.models import (
     Status,
     format_public_id,
 )
-from incidents.record_data import content_of, record_data, with_record_parts
-from incidents.records import format_record, parse_record
+from incidents.record_data import record_data, with_record_parts
+from incidents.records import content_of, format_record, parse_record
 from incidents.search import Health, get_search_backend
 from incidents.states import PUBLIC
 

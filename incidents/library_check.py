@@ -23,7 +23,7 @@ from incidents.cross_check import Vocabulary, check_faults, duplicate_fault, rec
 from incidents.faults import Fault, RecordError
 from incidents.library_files import LibraryFolder, find_library, read_checks, read_located, read_taxonomy
 from incidents.processes import can_fork, cores, forked_pool
-from incidents.records import RecordData, canonical_record
+from incidents.records import RecordData, canonical_record, content_of
 from incidents.taxonomy_file import TaxonomyData
 
 MAX_FAULTS = 1_000  # more help nobody; a wrong folder of 100,000 files would otherwise fill the memory
@@ -54,7 +54,11 @@ class CheckedLibrary:
         """Yield the records one by one, by file name, in canonical form and as they were checked, or just those of `ids`."""
         for number, file in enumerate(self.folder.record_files):
             if ids is None or file.stem in ids:
-                yield self.kept[number]
+                yield self.kept[number][0]
+
+    def records_with_texts(self) -> Iterator[tuple[RecordData, str]]:
+        """Yield each record with the text of its version."""
+        yield from map(self.kept.__getitem__, range(len(self.folder)))
 
     def close(self) -> None:
         """Let go of the records."""
@@ -62,7 +66,7 @@ class CheckedLibrary:
 
 
 class _Kept:
-    """Records put aside in the order in which they were read."""
+    """Records and the texts of their versions, put aside in the order in which they were read."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder) if folder else None)  # noqa: SIM115  # closed by close()
@@ -72,11 +76,11 @@ class _Kept:
         self._file.write(data)
         self._ends.append(self._ends[-1] + len(data))
 
-    def __getitem__(self, number: int) -> RecordData:
+    def __getitem__(self, number: int) -> tuple[RecordData, str]:
         start, end = self._ends[number : number + 2]
         self._file.seek(start)
-        record: RecordData = pickle.loads(zlib.decompress(self._file.read(end - start)))  # noqa: S301  # our own
-        return record
+        found: tuple[RecordData, str] = pickle.loads(zlib.decompress(self._file.read(end - start)))  # noqa: S301  # our own
+        return found
 
     def close(self) -> None:
         self._file.close()
@@ -130,7 +134,7 @@ def check_folder(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one file came to: the record, packed, or nothing where it can't be read; its ID and that one's line."""
+    """What one file came to: the record with its text, packed, or nothing where it can't be read; its ID and that one's line."""
 
     file: str
     faults: tuple[Fault, ...]
@@ -156,7 +160,8 @@ class _Reader:
             faults = reference_faults(located, self.ids)
         else:
             faults = record_faults(located, self.vocabulary, self.ids)
-        data = zlib.compress(pickle.dumps(canonical_record(located.record), pickle.HIGHEST_PROTOCOL), 1)
+        record = canonical_record(located.record)
+        data = zlib.compress(pickle.dumps((record, content_of(record)), pickle.HIGHEST_PROTOCOL), 1)
         return _Read(located.file, tuple(faults), data, located.record.id, located.line("id"))
 
 

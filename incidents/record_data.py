@@ -15,7 +15,7 @@ from incidents.models import (
     Status,
     format_public_id,
 )
-from incidents.records import RecordData, RelatedData, SourceData, format_record
+from incidents.records import RecordData, RelatedData, SourceData, content_of, format_record
 from incidents.states import PUBLIC
 
 
@@ -87,8 +87,3 @@ def content_text(incident: Incident) -> str:
     A record that is withdrawn and put back says what it said before, so its state makes no new version.
     """
     return content_of(record_data(incident))
-
-
-def content_of(record: RecordData) -> str:
-    """Return the text of a version for a record that isn't in the tables (yet)."""
-    return format_record(replace(record, status="published", status_at=None, status_reason="", merged_into=""))

@@ -6,7 +6,7 @@ byte for byte what was read from a canonical file.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Literal
@@ -36,6 +36,7 @@ __all__ = [
     "RelatedData",
     "SourceData",
     "canonical_record",
+    "content_of",
     "format_record",
     "missing_when_published",
     "parse_located",
@@ -591,6 +592,11 @@ def format_record(record: RecordData) -> str:
     prose = {name: getattr(data, name) for name in SECTION_LABELS if name not in LIST_SECTIONS}
     items = {name: getattr(data, name) for name in LIST_SECTIONS}
     return "\n".join(lines) + write_sections(prose, items)
+
+
+def content_of(record: RecordData) -> str:
+    """Return the text of a record's version: what it says, whatever its state."""
+    return format_record(replace(record, status="published", status_at=None, status_reason="", merged_into=""))
 
 
 def _flow(text: str) -> str:

@@ -6,6 +6,7 @@ a name. In the end the runs are joined, some terms at a time. What grows with th
 
 from __future__ import annotations
 
+import os
 import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
@@ -100,14 +101,14 @@ class Gatherer:
         documents, counts, places = arrays
         return _Run(run.numbers, run.first, documents, counts, run.first_place, places)
 
-    def _kept(self, values: Numbers) -> Numbers:
-        """Return the same values as a map of the file."""
-        if self._file is None or not len(values):
+    def _kept(self, values: Numbers | _OnDisk) -> Numbers | _OnDisk:
+        """Return the same values in the file."""
+        if self._file is None or isinstance(values, _OnDisk):
             return values
         start = self._file.tell()
         self._file.write(values.tobytes())
         self._file.flush()
-        return np.memmap(self._file, np.uint32, "r", start, values.shape)
+        return _OnDisk(self._file.fileno(), start)
 
     def parts(self) -> Iterator[TermPostings]:
         """Yield all terms in ascending order, some at a time."""
@@ -130,11 +131,25 @@ class Gatherer:
             start = stop
 
     def close(self) -> None:
-        """Let go of the runs."""
+        """Let go of everything."""
         self._runs.clear()
+        self._numbers.clear()
+        self._begin_run()
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    """Numbers in an open file, read a piece at a time: a map of it would count as memory of the process."""
+
+    descriptor: int
+    start: int
+
+    def __getitem__(self, part: slice) -> Numbers:
+        data = os.pread(self.descriptor, 4 * (part.stop - part.start), self.start + 4 * part.start)
+        return np.frombuffer(data, np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +158,10 @@ class _Run:
 
     numbers: NDArray[np.int64]
     first: Offsets
-    documents: Numbers
-    counts: Numbers
+    documents: Numbers | _OnDisk
+    counts: Numbers | _OnDisk
     first_place: Offsets
-    places: Numbers
+    places: Numbers | _OnDisk
 
     def between(self, ranks: NDArray[np.int64], start: int, stop: int) -> tuple[Offsets, Numbers, Numbers, Numbers]:
         """Return (term, counted from `start`, of each posting, documents, counts, places) of the ranks from start to stop."""

@@ -33,7 +33,7 @@ from incidents.search.reader import IndexReader
 from incidents.search.service import SearchService
 from incidents.search.token_cache import TokenCache
 from incidents.search.whoosh_files import open_to_read
-from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_files, write_literal
+from incidents.search.whoosh_reader import WhooshReader, WhooshSegment, literal_files
 from incidents.search.whoosh_writer import Writer, merge_small, schema
 
 logger = logging.getLogger(__name__)
@@ -225,7 +225,7 @@ class WhooshBackend(SearchService, SearchBackend):
         writer.commit(mergetype=merge_small)
         info = whole._read_toc()
         count = sum(segment.doc_count_all() - segment.deleted_count() for segment in info.segments)
-        _write_literals(whole, info.segments)
+        _drop_literals(whole, info.segments)
         files = _fingerprints(whole, info.segments, state.files)
         reached = max(revision, state.revision)
         self._save_state(_State(state.folder, info.generation, reached, count, state.version, files))
@@ -259,7 +259,6 @@ class WhooshBackend(SearchService, SearchBackend):
                 writer.commit(merge=False)
                 cache.keep_only(keys)
                 info = whole._read_toc()
-                _write_literals(whole, info.segments)
                 files = _fingerprints(whole, info.segments, {})
                 self._save_state(_State(name, info.generation, revision, count, index_version(), files))
             except BaseException:
@@ -332,17 +331,10 @@ def _segment_files(whole: index.FileIndex, segment: Any) -> list[Path]:
     return sorted(Path(whole.storage.folder).glob(f"*{segment.segment_id()}*"))
 
 
-def _write_literals(whole: index.FileIndex, segments: Iterable[Any]) -> None:
-    """Write the words as written of segments that lack them, and drop those of segments that are gone."""
+def _drop_literals(whole: index.FileIndex, segments: Iterable[Any]) -> None:
+    """Drop the words as written of segments that are gone; Whoosh takes away its own files alone."""
     folder = Path(whole.storage.folder)
-    live: set[str] = set()
-    for segment in segments:
-        reader = SegmentReader(whole.storage, whole.schema, segment)
-        try:
-            write_literal(folder, reader)
-        finally:
-            reader.close()
-        live.update(path.name for path in literal_files(folder, segment.segment_id()))
+    live = {path.name for segment in segments for path in literal_files(folder, segment.segment_id())}
     for path in folder.glob("words_*"):
         if path.name not in live:
             path.unlink(missing_ok=True)

@@ -50,24 +50,13 @@ def literal_files(folder: Path, segment: str) -> tuple[Path, Path]:
     return folder / f"words_{segment}.npz", folder / f"words_{segment}.npy"
 
 
-def write_literal(folder: Path, reader: SegmentReader) -> None:
-    """Write a segment's words as written beside it, so that no reader has to gather them; nothing if they are there."""
-    small, large = literal_files(folder, reader.segment().segment_id())
-    if small.exists():
-        return
-    column = reader.column_reader("surfaces")
-    words = Gatherer(folder)
-    try:
-        for number in range(reader.doc_count_all()):
-            words.add(number, unpack(column[number]))
-        found = LiteralIndex.gathered(words.parts())
-    finally:
-        words.close()
+def write_literal(folder: Path, segment: str, words: Gatherer) -> None:
+    """Write a segment's words as written beside it, so that no reader has to gather them."""
+    small, large = literal_files(folder, segment)
+    found = LiteralIndex.gathered(words.parts())
     np.save(large, found.where)
-    scratch = small.with_suffix(".tmp.npz")
     text = np.frombuffer(found.text.encode("utf-8", "surrogatepass"), np.uint8)
-    np.savez(scratch, text=text, starts=found.starts, borders=found.borders, first=found.first)
-    scratch.replace(small)
+    np.savez(small, text=text, starts=found.starts, borders=found.borders, first=found.first)
 
 
 class WhooshSegment:

@@ -15,7 +15,7 @@ from incidents.search.documents import PackedDocument, source_addresses, unpack
 from incidents.search.gathering import Gatherer
 from incidents.search.postings import TermPlaces
 from incidents.search.whoosh_codec import Places, PlacesCodec
-from incidents.search.whoosh_reader import pack_facts, read_key
+from incidents.search.whoosh_reader import pack_facts, read_key, write_literal
 
 MERGE_SEGMENTS: Final = 10  # more small segments than this are merged into one
 _NO_PLACES: Final = (np.zeros(1, np.uint32), np.empty(0, np.uint32))
@@ -60,7 +60,7 @@ class Writer(writing.SegmentWriter):  # type: ignore[misc]  # Whoosh has no type
         for name, value in values.items():
             writer.add_column_value(name, self.schema[name].column_type, value)
         writer.finish_doc()
-        self.pool.add(self.docnum, key, unpack(values["terms"]))
+        self.pool.add(self.docnum, key, unpack(values["terms"]), unpack(values["surfaces"]))
         self._added = True
         self.docnum += 1
 
@@ -78,22 +78,29 @@ class Writer(writing.SegmentWriter):  # type: ignore[misc]  # Whoosh has no type
             for part in gathered.parts():
                 self.fieldwriter.put(part)
             self.fieldwriter.finish_field()
+            gathered.close()
         self.fieldwriter.close()
+        write_literal(Path(self.storage.folder), self.newsegment.segment_id(), self.pool.surfaces)
 
 
 class _Pool:
-    """What stands in for Whoosh's pool of postings. fields: in the order in which a segment holds them."""
+    """What stands in for Whoosh's pool of postings.
+
+    fields: in the order in which a segment holds them. surfaces: the words as written, which lie beside a segment.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.fields = {"key": Gatherer(folder), "words": Gatherer(folder)}
+        self.surfaces = Gatherer(folder)
 
-    def add(self, document: int, key: str, words: TermPlaces) -> None:
+    def add(self, document: int, key: str, words: TermPlaces, surfaces: TermPlaces) -> None:
         self.fields["key"].add(document, TermPlaces((key,), *_NO_PLACES))
         self.fields["words"].add(document, words)
+        self.surfaces.add(document, surfaces)
 
     def cleanup(self) -> None:
         """Let go of what was gathered; Whoosh calls it."""
-        for gathered in self.fields.values():
+        for gathered in (*self.fields.values(), self.surfaces):
             gathered.close()
 
 
