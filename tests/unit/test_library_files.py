@@ -1,6 +1,8 @@
 """A folder of files, read and checked as one."""
 
+import multiprocessing
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -226,6 +228,24 @@ def test_records_are_given_out_as_they_were_checked(tmp_path):
     assert [given.id for given in checked.records()] == [f"IL-{number}" for number in range(9001, 9006)]
     assert [given.id for given in checked.records({"IL-9004", "IL-9002"})] == ["IL-9002", "IL-9004"]
     checked.close()
+
+
+def test_many_files_are_read_on_all_cores_as_they_are_one_by_one(tmp_path, monkeypatch):
+    texts: dict[str, str | bytes] = {f"IL-{n}.md": record(n) for n in range(9001, 9001 + library_check.WORTH_IT + 60)}
+    good = write(tmp_path / "good", {"taxonomy.yaml": TAXONOMY, **texts})
+    texts |= {"IL-9003.md": "글", "IL-9120.md": record(9120, ("job-queue", "jobs")), "IL-9200.md": record(9003)}
+    bad = write(tmp_path / "bad", {"taxonomy.yaml": TAXONOMY, **texts})
+    steps: list[None] = []
+    with closing(check_folder(find_library(good), on_file=lambda: steps.append(None))) as checked:
+        spread = list(checked.records_with_texts())
+    told = messages(bad)
+    assert len(steps) == len(spread) == len(texts)
+    monkeypatch.setattr(library_check, "WORTH_IT", 10_000)
+    with closing(check_folder(find_library(good))) as checked:
+        assert list(checked.records_with_texts()) == spread
+    assert messages(bad) == told
+    assert [message.partition(":")[0] for message in told] == ["IL-9003.md", "IL-9120.md", "IL-9200.md"]
+    assert multiprocessing.active_children() == []
 
 
 def test_faults_end_at_a_number_that_helps(tmp_path, monkeypatch):
