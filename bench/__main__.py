@@ -1,6 +1,6 @@
 """python -m bench: this library beside its peers, on the same generated records and queries, in one run.
 
-    python -m bench [--sizes 1000,10000,100000] [--only ours,floor,datasette,haystack,tantivy]
+    python -m bench [--sizes 1000,10000,100000] [--only ours,postgres,floor,datasette,haystack,tantivy]
 
 Prints a table, writes results.json and pages.svg beside this file.
 """
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.candidates import Figures, datasette, floor, haystack, machine, ours, tantivy
+from bench.candidates import Figures, datasette, floor, haystack, machine, ours, postgres, tantivy
 from bench.environment import set_up
 from bench.plot import draw
 from bench.side_by_side import side_by_side
@@ -24,6 +24,7 @@ from bench.table import ratios, table
 
 CANDIDATES: dict[str, Callable[[int], Figures]] = {
     "ours": ours,
+    "postgres": postgres,
     "floor": floor,
     "datasette": datasette,
     "haystack": haystack,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
+from bench.cluster import primary
 from bench.corpus import library_folder
 from bench.environment import FOLDER, PEER_PYTHON, PEERS, ROOT, free_port, memory_mb, run, serving, worker_mb
 from bench.load import eight_clients, one_client, tag_of
@@ -105,6 +106,18 @@ def ours(size: int, environment: Mapping[str, str] | None = None, name: str = "o
         figures["export_s"], figures["export_mb"], figures["export_growth_mb"] = _export(port, pid)
     figures["update_ms"] = round(float(run([*manage, "shell", "-v", "0", "-c", UPDATE], env=env).splitlines()[-1]), 1)
     figures["index_mb"] = _megabytes(folder / "index")
+    return figures
+
+
+def postgres(size: int) -> Figures:
+    """This library with its rows and its index in a PostgreSQL server of its own, on this machine."""
+    with primary(is_durable=True) as cluster:
+        cluster.sql("CREATE DATABASE library")
+        environment = {"DATABASE_URL": cluster.url("library"), "KB_SEARCH_BACKEND": "postgres"}
+        figures = ours(size, environment, "postgres")
+        tables = "relname LIKE 'search\\_%' AND relkind = 'r'"
+        taken = cluster.sql(f"SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE {tables}", "library")
+        figures["index_mb"] = round(int(taken) / 1e6, 1)
     return figures
 
 

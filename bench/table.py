@@ -64,14 +64,17 @@ def ratios(results: Results) -> dict[str, float]:
             other = candidates.get(peer, {})
             put(f"{size}: page never asked before / {peer}, p50", _side(own, "cold"), _side(other, "cold"))
             put(f"{size}: new page of a known query / {peer}, p50", _side(own, "known"), _side(other, "known"))
+        put(f"{size}: postgres page never asked before, p50 ms", _of(candidates.get("postgres", {}), "cold"), 1)
     sizes = sorted(results, key=int)
     if len(sizes) > 1:
         small, large = results[sizes[0]].get("ours", {}), results[sizes[-1]].get("ours", {})
         grown = f"{sizes[-1]} / {sizes[0]}"
         for name, key in (("cold page", "cold"), ("listing page", "listing_cold"), ("record page", "record_cold")):
             put(f"{grown}: {name}, p50", _of(large, key), _of(small, key))
-        if "worker_mb" in small and "worker_mb" in large:
-            found[f"{grown}: memory of a worker, MB more"] = large["worker_mb"] - small["worker_mb"]
+        for name, told in (("ours", "memory of a worker"), ("postgres", "memory of a postgres worker")):
+            few, many = results[sizes[0]].get(name, {}), results[sizes[-1]].get(name, {})
+            if "worker_mb" in few and "worker_mb" in many:
+                found[f"{grown}: {told}, MB more"] = many["worker_mb"] - few["worker_mb"]
     return found
 
 

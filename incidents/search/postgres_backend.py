@@ -53,8 +53,8 @@ SMALL_DOCUMENTS: Final = 500
 MERGE_SEGMENTS: Final = 10  # more small segments than this are merged into one
 LOCK_SECONDS: Final = 30.0
 CHUNK: Final = 500
-EVALUATION_BYTES: Final = 6 << 20
-RESULTS_BYTES: Final = 6 << 20
+EVALUATION_BYTES: Final = 4 << 20
+RESULTS_BYTES: Final = 5 << 20
 
 
 def index_version() -> str:

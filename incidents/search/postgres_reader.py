@@ -29,7 +29,7 @@ from incidents.search.suggest import letters
 
 logger = logging.getLogger(__name__)
 
-POSTINGS_BYTES: Final = 8 << 20
+POSTINGS_BYTES: Final = 5 << 20
 COUNTS_KEPT: Final = 5_000  # of terms, some 150 bytes each
 
 

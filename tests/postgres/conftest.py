@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.postgres.cluster import Cluster, primary, replica_of
+from bench.cluster import Cluster, primary, replica_of
 
 
 @pytest.fixture(scope="session")

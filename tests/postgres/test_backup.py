@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from bench.cluster import Cluster
 from tests.conftest import FIXTURES, manage
-from tests.postgres.cluster import Cluster
 
 pytestmark = pytest.mark.skipif(
     shutil.which("pg_dump") is None, reason="PostgreSQL's client programs are not installed"

@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import pytest
 
+from bench.cluster import Cluster
 from tests.conftest import FIXTURES, ROOT, Server, manage, start_server, stop_server
-from tests.postgres.cluster import Cluster
 
 RENAME = """
 from incidents.lifecycle import commit_version

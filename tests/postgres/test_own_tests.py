@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench.cluster import Cluster
 from tests.conftest import ROOT
-from tests.postgres.cluster import Cluster
 
 MODULES = (
     "tests/api/test_pages_equal_api.py",

@@ -5,13 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from bench.library import library
+from incidents.search.base import Interpretation, SearchResult
 from incidents.search.byte_cache import BoundedCache, weight
 from incidents.search.documents import analyse
 from incidents.search.literal import LiteralIndex
 from incidents.search.postgres_reader import _small_index
 from incidents.search.postgres_reading import posting
-from incidents.search.postgres_store import public_number, storable, term_key
+from incidents.search.postgres_store import (
+    LETTER_BITS,
+    grams,
+    public_number,
+    segment_of_word,
+    storable,
+    term_key,
+    word_place,
+)
 from incidents.search.postgres_writing import _inverted, _term_bytes
+from incidents.search.postings import distinct, without
 from incidents.search.reader import MemoryReader
 
 
@@ -70,3 +80,42 @@ def test_a_cache_is_bounded_in_bytes():
     assert cache.get(99, lambda: None) is not None
     cache.get("large", lambda: np.zeros(10_000))  # larger than all: kept alone, for the query that is asking
     assert list(cache.values) == ["large"]
+
+
+def test_pairs_of_letters_end_with_each_words_end():
+    pairs, numbers = grams(["가나", "b"])
+    assert [(chr(pair >> LETTER_BITS), chr(pair & (1 << LETTER_BITS) - 1)) for pair in pairs.tolist()] == [
+        ("가", "나"),
+        ("나", "\n"),
+        ("b", "\n"),
+    ]
+    assert numbers.tolist() == [0, 0, 1]
+    assert [found.tolist() for found in grams([])] == [[], []]
+
+
+def test_a_words_place_names_its_segment():
+    assert word_place(7, 0) < word_place(7, 2**31) < word_place(8, 0)
+    assert {segment_of_word(word_place(7, number)) for number in (0, 5, 2**31)} == {7}
+
+
+def test_what_a_result_makes_later_counts_too():
+    cache = BoundedCache(1 << 20)
+    result = SearchResult(
+        np.zeros(10, np.int64),
+        np.zeros(10),
+        Interpretation("exact", "", ""),
+        make_partial=lambda: np.zeros(1_000, np.int64),
+    )
+    cache.get("q", lambda: result)
+    before = cache.used
+    assert len(result.partial) == 1_000
+    cache.get("other", lambda: 1)
+    assert cache.used - before >= 8_000
+
+
+def test_marking_rows_equals_sorting_them():
+    draw = np.random.default_rng(1)
+    for size in (0, 1, 50):
+        rows, others = draw.integers(0, 60, size), draw.integers(0, 60, size)
+        assert distinct(rows).tolist() == np.unique(rows).tolist()
+        assert without(distinct(rows), others).tolist() == np.setdiff1d(rows, others).tolist()

@@ -1,4 +1,4 @@
-"""Real PostgreSQL servers for tests: a primary and a streaming replica, run by a user that is not root."""
+"""Real PostgreSQL servers for tests and benchmarks: a primary and a streaming replica, run by a user that is not root."""
 
 from __future__ import annotations
 
@@ -71,9 +71,10 @@ def _run(program: str, *args: str) -> None:
         raise RuntimeError(f"{program}: {done.stderr or done.stdout}")
 
 
-def _start(folder: Path, port: int) -> Cluster:
-    # No fsync: what a test writes needn't outlive the machine. The socket lies in the folder: no other cluster's is near.
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off -c wal_level=replica -c hot_standby=on -c max_connections=60"
+def _start(folder: Path, port: int, *, is_durable: bool = False) -> Cluster:
+    # What a test writes needn't outlive the machine. The socket lies in the folder: no other cluster's is near.
+    fsync = "on" if is_durable else "off"
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync={fsync} -c wal_level=replica -c hot_standby=on -c max_connections=60"
     _run("pg_ctl", "-D", str(folder / "data"), "-l", str(folder / "log"), "-w", "-o", options, "start")
     return Cluster(folder, port)
 
@@ -99,11 +100,11 @@ def _folder() -> Path:
 
 
 @contextmanager
-def primary() -> Iterator[Cluster]:
-    """A new, empty server."""
+def primary(*, is_durable: bool = False) -> Iterator[Cluster]:
+    """A new, empty server. is_durable: it waits for the disk at each commit, as one in use does."""
     folder = _folder()
     _run("initdb", "-D", str(folder / "data"), "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
-    cluster = _start(folder, _free_port())
+    cluster = _start(folder, _free_port(), is_durable=is_durable)
     try:
         yield cluster
     finally:
