@@ -7,9 +7,7 @@ word counts over all fields together; forms of one atom are pooled; neighbouring
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterator
 from itertools import pairwise
 from typing import TypeVar
 
@@ -17,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incidents.search.documents import ALIAS, LABEL, LABEL_WORD, SECTION_NUMBER, SECTIONS
+from incidents.search.labels import Labels
 from incidents.search.plan import Atom, Form, Need, Plan, word_form
 from incidents.search.postings import SECTION_BITS, Postings, joined, phrase, union, without
+from incidents.search.ranking import Ranking
 from incidents.search.reader import IndexReader
 from incidents.search.word_table import MAX_TERM
 
@@ -26,36 +26,10 @@ Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
 T = TypeVar("T")
 
-SECTION_WEIGHTS = {
-    "title": 4.0, "symptom": 1.6, "trigger": 1.2, "cause": 1.2, "contributing_factors": 1.0, "detection": 0.8,
-    "actions": 1.0, "follow_ups": 0.8, "lesson": 0.6, "organization": 2.0, "labels": 1.0, "sources": 0.6, "id": 1.0,
-}  # fmt: skip
-NO_BITS = np.empty(0, np.uint8)
 REMEMBERED = 2_000  # forms, atoms, pairs and needs
 LITERAL_WORDS = 20  # what has more words was pasted: its words are not looked for inside others, at 50 ms each
-ROUNDING = 1e-9  # a share of exactly `label_share` counts, in whatever order it was summed
 LOOKED_UP_AT_ONCE = 64  # terms of the feedback
 _WEAK_PARTICLES = frozenset(["인", "란", "든", "랑", "아", "야", "나", "쪽", "뿐", "씩", "라", "자"])
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The ranking's numbers; docs/decisions says what each one gains."""
-
-    k1: float = 3.0
-    b: float = 0.6
-    weights: dict[str, float] = field(default_factory=lambda: dict(SECTION_WEIGHTS))
-    light: float = 0.25
-    near: float = 0.3
-    label: float = 1.0
-    alias: float = 0.3
-    near_label: float = 1.0
-    label_share: float = 0.6
-    proximity: float = 0.5
-    window: int = 6
-    feedback_documents: int = 8
-    feedback_terms: int = 30
-    feedback: float = 0.4
 
 
 class LruCache:
@@ -77,28 +51,6 @@ class LruCache:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class _Label:
-    """A facet value's label or alias: (leaf, weight) pairs, their sum, the rows that have it, what naming it is worth.
-
-    rows: row numbers; None where many have it: then bits has one a row. A library has some forty labels and aliases a record.
-    """
-
-    leaves: tuple[tuple[str, float], ...]
-    weight: float
-    rows: Rows | None
-    bits: NDArray[np.uint8]
-    worth: float
-
-    def take_best(self, dense: Scores, worth: float) -> None:
-        """Raise what rows with this label have to `worth`."""
-        if self.rows is None:
-            has_it = np.unpackbits(self.bits, count=len(dense)).view(bool)
-            np.maximum(dense, worth, out=dense, where=has_it)
-        else:
-            dense[self.rows] = np.maximum(dense[self.rows], worth)
-
-
 class Evaluator:
     """Evaluates plans on one index generation and remembers postings, atoms and needs."""
 
@@ -116,8 +68,7 @@ class Evaluator:
         self._new_cache = new_cache
         self._cache = new_cache()
         self._scored: tuple[Plan, Scores] | None = None
-        self._known_labels: dict[int, _Label] = {}
-        self._known_parts: dict[str, tuple[tuple[int, float], ...]] = {}
+        self._labels = Labels(reader, self.ranking, self.idf)
 
     def forget(self) -> None:
         """Drop what is remembered of words, as where the forms that they stand for have changed."""
@@ -197,88 +148,6 @@ class Evaluator:
         if atom.is_light:
             scores = scores * self.ranking.light
         return rows, scores
-
-    def label_scores(self, plan: Plan) -> list[tuple[_Label, float]]:
-        """Return (label, worth) for each facet value that the query names, in its label's or an alias's words.
-
-        A label of several words may be named in part: its worth falls with the square of the share left out. A row that
-        has several of the values is to take the best.
-        """
-        said: dict[str, float] = {}
-        near = self.ranking.near_label
-        for atom in plan.atoms:
-            for term, weight in atom.said:
-                if weight > said.get(term, 0.0):
-                    said[term] = weight
-            for term in atom.said_near:
-                if near > said.get(term, 0.0):
-                    said[term] = near
-        self._know_labels(said)
-        shares: dict[int, float] = {}
-        for term, said_weight in said.items():
-            for number, part in self._label_parts(term):
-                shares[number] = shares.get(number, 0.0) + said_weight * part
-        found = []
-        for number, share in shares.items():
-            if share >= self.ranking.label_share - ROUNDING:
-                label = self._label(number)
-                found.append((label, label.worth * share * share))
-        return found
-
-    def _know_labels(self, terms: Iterable[str]) -> None:
-        """Have the reader look up at once what is not known yet of the labels that have some of the terms."""
-        numbers = {number for term in terms for number in self._label_numbers.get(term, ())}
-        fresh = [self._labels[number] for number in sorted(numbers.difference(self._known_labels))]
-        if fresh:
-            self.reader.counts([leaf for _, leaves in fresh for leaf in leaves])
-            self.reader.prepare(mark + " ".join(leaves) for mark, leaves in fresh)
-
-    def _label_parts(self, term: str) -> Sequence[tuple[int, float]]:
-        """Return (label's number, the term's share of the label's weight) of each label that has a term."""
-        known = self._known_parts.get(term)
-        if known is None:
-            numbers = self._label_numbers.get(term, ())
-            labels = [(number, self._label(number)) for number in numbers]
-            known = tuple((n, w / label.weight) for n, label in labels for leaf, w in label.leaves if leaf == term)
-            if known:
-                self._known_parts[term] = known
-        return known
-
-    @cached_property
-    def _labels(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [(key[0], tuple(key[1:].split(" "))) for key in self.reader.labels()]
-
-    @cached_property
-    def _label_numbers(self) -> dict[str, list[int]]:
-        out: dict[str, list[int]] = {}
-        for number, (_, leaves) in enumerate(self._labels):
-            for leaf in leaves:
-                out.setdefault(leaf, []).append(number)
-        return out
-
-    def _label(self, number: int) -> _Label:
-        known = self._known_labels.get(number)
-        if known is None:
-            mark, leaves = self._labels[number]
-            weights = [0.3 + self.idf(self.reader.count(leaf)) for leaf in leaves]
-            rows = self.reader.word(mark + " ".join(leaves)).documents()
-            worth = self.ranking.label if mark == LABEL else self.ranking.alias
-            total = sum(weights)
-            is_frequent = len(rows) * 64 > self.size  # eight bytes a row are more than a bit for each of all
-            known = _Label(
-                leaves=tuple(zip(leaves, weights, strict=True)),
-                weight=total,
-                rows=None if is_frequent else rows,
-                bits=self._bits(rows) if is_frequent else NO_BITS,
-                worth=worth * total**0.5 * self.idf(len(rows)),
-            )
-            self._known_labels[number] = known
-        return known
-
-    def _bits(self, rows: Rows) -> NDArray[np.uint8]:
-        is_in = np.zeros(self.size, bool)
-        is_in[rows] = True
-        return np.packbits(is_in)
 
     def pooled(self, forms: list[tuple[Form, float]], section: int | None = None) -> tuple[Rows, Scores]:
         """Return rows and BM25F scores of some forms counted as one word."""
@@ -443,7 +312,7 @@ class Evaluator:
             if atom.near:
                 near_rows, near_scores = self._near(atom)
                 dense[near_rows] += self.ranking.near * near_scores
-        labelled = self.label_scores(plan)
+        labelled = self._labels.named(plan)
         if labelled:
             best: Scores = np.zeros(self.size)
             for label, worth in labelled:

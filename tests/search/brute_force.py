@@ -17,9 +17,10 @@ import numpy as np
 
 from incidents.search import PARTIAL_BELOW, PARTIAL_LIMIT, SearchDocument, SearchQuery
 from incidents.search.documents import HEADINGS, SECTIONS, label_keys
-from incidents.search.evaluate import LITERAL_WORDS, SECTION_WEIGHTS, Ranking
+from incidents.search.evaluate import LITERAL_WORDS
 from incidents.search.korean import Word, cover, fold, surfaces, tokens, words
 from incidents.search.plan import Atom, Form, Need, Plan
+from incidents.search.ranking import SECTION_WEIGHTS, Ranking
 from incidents.search.service import CORRECTED_WORDS, PARTIAL_SHARE
 
 TEXTS = SECTIONS[1:9]
