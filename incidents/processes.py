@@ -21,7 +21,23 @@ def can_fork() -> bool:
 
 
 def forked_pool(start: Callable[..., object] | None = None, *given: Any) -> ProcessPoolExecutor:
-    """Return a process for each core; each calls `start` with what is given, which is inherited, not sent."""
+    """Return a process for each core; each calls `start` with what is given, which is inherited, not sent.
+
+    They end with the process that forked them, killed or not: they share its files, a writer's lock among them.
+    """
     return ProcessPoolExecutor(
-        cores(), mp_context=multiprocessing.get_context("fork"), initializer=start, initargs=given
+        cores(), mp_context=multiprocessing.get_context("fork"), initializer=_begin, initargs=(start, given)
     )
+
+
+def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if start is not None:
+        start(*given)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
