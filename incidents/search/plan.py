@@ -219,9 +219,11 @@ def _leaves(clause: Clause) -> list[tuple[str, int, int]]:
     base = 0
     number = 0
     for word in clause.words:
-        for term, offset in cover(word):
-            atom = next((i for i, (start, width) in enumerate(word.atoms) if start <= offset < start + width), 0)
-            out.append((term, base + offset, number + atom))
+        atom_at: dict[int, int] = {}
+        for atom, (start, width) in enumerate(word.atoms):
+            for offset in range(start, start + width):
+                atom_at.setdefault(offset, atom)
+        out += [(term, base + offset, number + atom_at.get(offset, 0)) for term, offset in cover(word)]
         base += word.width
         number += max(1, len(word.atoms))
     return out
