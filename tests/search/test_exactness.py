@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -43,7 +44,7 @@ RECORDS = int(os.environ.get("KB_EXACT_RECORDS", "150"))
 QUERIES = int(os.environ.get("KB_EXACT_QUERIES", "250"))
 SEED = int(os.environ.get("KB_EXACT_SEED", "11"))
 PAGE = 20
-SECONDS = 1.0
+ORDINARY_PAGES = 100  # of some 10 ms: about a second
 ANSWERED = {200, 302, 400, 413}
 FACETS = ("factor", "component", "cause", "detection", "organization", "check")
 EDITORS_WORDS = (
@@ -355,11 +356,17 @@ def hostile(made: Library) -> dict[str, str]:
 
 
 @pytest.mark.django_db
-def test_whatever_is_typed_is_answered_or_refused_within_a_second(made: Library) -> None:
-    """Counted is the processor's time of this thread, as other tests run beside."""
+def test_whatever_is_typed_is_answered_or_refused_in_the_time_of_a_hundred_pages(made: Library) -> None:
+    """Counted is the processor's time of this thread, in ordinary search pages: other tests run beside, and machines differ."""
     reader = Client(raise_request_exception=False)
     for address in ("/incidents/?q=장애", "/api/v1/incidents/?q=장애", "/match/"):
         reader.get(address)  # templates and schemas are read once
+    ordinary = []
+    for number in range(9):
+        started = time.thread_time()
+        reader.get(f"/incidents/?q=장애&n={number}")
+        ordinary.append(time.thread_time() - started)
+    limit = ORDINARY_PAGES * median(ordinary)
     slow = []
     statuses = set()
     for number, (name, text) in enumerate(hostile(made).items()):
@@ -376,7 +383,7 @@ def test_whatever_is_typed_is_answered_or_refused_within_a_second(made: Library)
             seconds = time.thread_time() - started
             statuses.add(response.status_code)
             print(f"{seconds:6.2f} s  {response.status_code}  {address}  {name}", flush=True)
-            if seconds > SECONDS or response.status_code not in ANSWERED:
+            if seconds > limit or response.status_code not in ANSWERED:
                 slow.append((name, address, response.status_code, round(seconds, 2)))
     assert slow == []
     assert statuses >= {200, 400}
