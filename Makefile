@@ -20,8 +20,9 @@ dev: $(VENV)/.installed-dev
 	KB_DEBUG=1 $(PY) manage.py import_library fixtures --if-empty
 	KB_DEBUG=1 $(PY) manage.py runserver $(PORT)
 
+# One process more than cores: tests wait for servers and browsers.
 test: $(VENV)/.installed-dev $(VENV)/.browser $(VENV)/.postgresql
-	$(VENV)/bin/pytest -n auto --maxprocesses 4 --dist loadgroup
+	$(VENV)/bin/pytest -n $$(($$(nproc) + 1)) --maxprocesses 4 --dist loadgroup
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
