@@ -12,7 +12,7 @@ from incidents.part_cache import Lru
 from incidents.search import RecordText
 from incidents.search_documents import row_texts
 
-KEPT = 8_192  # records, some 7 kB each
+KEPT = 2_048  # records, some 7 kB each
 
 _texts: Lru[RecordText] = Lru(KEPT)
 

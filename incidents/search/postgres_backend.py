@@ -34,9 +34,8 @@ from incidents.search import postgres_store as store
 from incidents.search import postgres_writing as writing
 from incidents.search.base import Health, Progress, SearchBackend, SearchDocument
 from incidents.search.bulk import analyse_all
-from incidents.search.byte_cache import BoundedCache
 from incidents.search.documents import AnalysedDocument, analyse, content_key
-from incidents.search.evaluate import Evaluator, LruCache
+from incidents.search.evaluate import Evaluator
 from incidents.search.korean import ANALYSIS_VERSION
 from incidents.search.morphemes import dictionary_version, use_folder
 from incidents.search.postgres_reader import PostgresReader, unavailable
@@ -53,8 +52,6 @@ SMALL_DOCUMENTS: Final = 500
 MERGE_SEGMENTS: Final = 10  # more small segments than this are merged into one
 LOCK_SECONDS: Final = 30.0
 CHUNK: Final = 500
-EVALUATION_BYTES: Final = 4 << 20
-RESULTS_BYTES: Final = 5 << 20
 
 
 def index_version() -> str:
@@ -73,6 +70,9 @@ class _Opened:
 
 class PostgresBackend(SearchService, SearchBackend):
     """Search in the library's own database; on a replica where the request reads from one."""
+
+    evaluation_bytes = 4 << 20
+    results_bytes = 5 << 20
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,9 +93,6 @@ class PostgresBackend(SearchService, SearchBackend):
             self._generation = opened.key
             self._results = self._new_results()
         return opened.evaluator
-
-    def _new_results(self) -> LruCache:
-        return BoundedCache(RESULTS_BYTES)
 
     def _forget_words(self) -> None:
         for opened in self._opened.values():
@@ -136,7 +133,7 @@ class PostgresBackend(SearchService, SearchBackend):
                 segment = segment.without(removed)
             segments.append(segment)
         opened = PostgresReader(lambda: connections[alias], build, segments)
-        evaluator = Evaluator(opened, new_cache=lambda: BoundedCache(EVALUATION_BYTES))
+        evaluator = self._evaluator_of(opened)
         return _Opened(key, opened, evaluator)
 
     def _state(self, alias: str) -> State | None:

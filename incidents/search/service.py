@@ -19,6 +19,7 @@ from incidents.search.base import (
     SuggestEntry,
     Suggestion,
 )
+from incidents.search.byte_cache import BoundedCache
 from incidents.search.documents import normalized_url
 from incidents.search.evaluate import Evaluator, LruCache, Rows
 from incidents.search.plan import Need, Plan, make_plan
@@ -38,18 +39,25 @@ CORRECTED_WORDS = 8  # longer queries are pasted text rather than words mistyped
 NEAR_LIMIT = 6
 PARTIAL_SHARE = 0.4  # of the best partial match's score, where a word of a short query is in no record at all
 SEARCHES_BETWEEN = 16  # giving memory back, which takes 2 ms where 60,000 records are searched
-RESULTS_KEPT = 256  # whole results a generation: paging, facets and fragments of one query ask for the same one
+PLANS_KEPT = 256
 
 
 class SearchService:
-    """The engine-independent part of a backend; an engine supplies `reader()`."""
+    """The engine-independent part of a backend; an engine supplies `reader()`.
+
+    evaluation_bytes, results_bytes: what may be kept of words and of whole results. Numbers of them would be no bound:
+    a common word in a large library takes megabytes.
+    """
+
+    evaluation_bytes = 96 << 20
+    results_bytes = 48 << 20
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._generation: object = None
         self._evaluator: Evaluator | None = None
         self._results = self._new_results()
-        self._plans = LruCache(RESULTS_KEPT)
+        self._plans = LruCache(PLANS_KEPT)
         self._searches = 0
         self._terms: Callable[[], tuple[object, Sequence[TermRow]]] | None = None
         self._terms_version: object = None
@@ -77,12 +85,12 @@ class SearchService:
             self._terms_version = version
             self._forget_words()
             self._results = self._new_results()
-            self._plans = LruCache(RESULTS_KEPT)
+            self._plans = LruCache(PLANS_KEPT)
         return self._thesaurus
 
     def _new_results(self) -> LruCache:
-        """Return what results are kept in."""
-        return LruCache(RESULTS_KEPT)
+        """Return what whole results are kept in: paging, facets and fragments of one query ask for the same one."""
+        return BoundedCache(self.results_bytes)
 
     def _forget_words(self) -> None:
         """Let go of what was found with the words' former forms."""
@@ -93,10 +101,13 @@ class SearchService:
         """Return the evaluator of the newest generation."""
         reader, generation = self.reader()
         if self._evaluator is None or generation != self._generation:
-            self._evaluator = Evaluator(reader)
+            self._evaluator = self._evaluator_of(reader)
             self._generation = generation
             self._results = self._new_results()
         return self._evaluator
+
+    def _evaluator_of(self, reader: IndexReader) -> Evaluator:
+        return Evaluator(reader, new_cache=lambda: BoundedCache(self.evaluation_bytes))
 
     def search(self, query: SearchQuery) -> SearchResult:
         """Return every match of a query, exactly counted, in final order."""

@@ -15,6 +15,7 @@ from whoosh.reading import SegmentReader, TermNotFound
 
 from incidents.errors import SearchUnavailable
 from incidents.search.base import SearchDocument
+from incidents.search.byte_cache import BoundedCache
 from incidents.search.documents import ALIAS, LABEL, SECTIONS, unpack
 from incidents.search.gathering import Gatherer
 from incidents.search.literal import LiteralIndex
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 _CACHED_PLACES = 4_000_000  # places of postings held of a segment at most, 12 bytes each
 _KEPT_FREQUENCIES = 50_000  # terms whose numbers of documents are held at most
-_KEPT_WORDS = 5_000  # terms of a generation held at most
+_KEPT_BYTES = 48 << 20  # of the postings of a generation
 _WORDS = "words"  # the field of all terms
 
 
@@ -196,7 +197,7 @@ class WhooshReader(IndexReader):
             self._addresses,
         )
         self._read_lock = lock
-        self._words: dict[str, Postings] = {}
+        self._words = BoundedCache(_KEPT_BYTES)
 
     def _addresses(self) -> dict[str, int]:
         with self._reading():
@@ -212,16 +213,13 @@ class WhooshReader(IndexReader):
             return sorted({key for segment in self._segments for key in segment.labels()})
 
     def word(self, term: str) -> Postings:
-        found = self._words.get(term)
-        if found is None:
-            with self._reading():
-                found = self._read(term)
-            if len(self._words) > _KEPT_WORDS:
-                self._words.clear()
-            self._words[term] = found
-        return found
+        return self._words.get(term, lambda: self._read(term))
 
     def _read(self, term: str) -> Postings:
+        with self._reading():
+            return self._gathered(term)
+
+    def _gathered(self, term: str) -> Postings:
         rows: list[NDArray[np.int64]] = []
         places: list[NDArray[np.uint32]] = []
         for segment, start in zip(self._segments, self._starts.tolist(), strict=False):
