@@ -20,6 +20,7 @@ from bench.load import eight_clients, one_client, tag_of
 Figures = dict[str, Any]
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 REPEATS = 300
+SMALLEST_PAGE = 5_000  # bytes of 20 hits and facets, at the least
 UPDATE = """
 import time
 from incidents.indexing import sync_index
@@ -46,6 +47,8 @@ def fresh(name: str, size: int) -> Path:
 def pages_of(port: int, pid: int, cold: list[str], warm: list[str], folder: Path) -> Figures:
     """Ask each cold path once in a fresh process, then the warm ones again and again."""
     figures: Figures = {"cold": one_client(port, cold).__dict__}
+    if figures["cold"]["largest"] < SMALLEST_PAGE:
+        raise RuntimeError(f"the largest page has {figures['cold']['largest']} bytes: nothing was found")
     one_client(port, warm)
     figures["warm"] = one_client(port, (warm * (REPEATS // len(warm) + 1))[:REPEATS]).__dict__
     figures["warm_rps"] = eight_clients(port, warm, folder)

@@ -15,7 +15,7 @@ from pathlib import Path
 import django
 from django.conf import settings
 
-FOLDER = Path(sys.argv[3] if len(sys.argv) > 3 else os.environ["HAYSTACK_FOLDER"])
+FOLDER = Path(os.environ.get("HAYSTACK_FOLDER") or sys.argv[3])  # the server's own arguments are others
 FACETS = ("cause", "component", "organization")
 
 settings.configure(
